@@ -1,7 +1,7 @@
 //! The agent as a guest's first process. It powers the guest off when the controller disconnects.
 #![expect(
     clippy::disallowed_methods,
-    reason = "the first process of a guest has files to read and devices to wait for"
+    reason = "the first process of a guest reads files and waits for devices"
 )]
 
 use std::{

@@ -1,8 +1,5 @@
 //! Executes memory orders in a guest: touching, taking and returning memory, and detecting stalls.
-#![expect(
-    clippy::disallowed_methods,
-    reason = "it sleeps to see how late it wakes, and orders are files of /proc"
-)]
+#![expect(clippy::disallowed_methods, reason = "stall detection sleeps, and compaction writes to /proc")]
 
 mod background;
 mod guard;

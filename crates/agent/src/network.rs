@@ -69,7 +69,7 @@ impl Network {
             .ok_or_else(|| Refusal::new("no interface has been found; send find-interface first"))?;
         match Reservation::take(interface.as_str(), by).map_err(|error| Refusal::new(error.to_string()))? {
             Ok(reservation) => {
-                // If this fails, the run still measures, but other runs do not learn about it.
+                // If this fails, the run continues, but other runs are not informed about it.
                 *self.reservation.lock() = Some((reservation, Presence::announce(by)));
                 Ok(Reply::Reserved { others: Presence::others(by) })
             }
@@ -132,7 +132,7 @@ fn unknown() -> Refusal {
 fn create_topology(lab: &Lab, host: &HostName) -> Result<Topology, Refusal> {
     Topology::inside(lab, host).map_err(|error| match lab.existing(host) {
         Some(_) if error.is_permission() => Refusal::new(
-            "its agent may not create network namespaces and devices, which requires root (CAP_SYS_ADMIN \
+            "its agent cannot create network namespaces and devices, which requires root (CAP_SYS_ADMIN \
              and CAP_NET_ADMIN): log in as root with `ssh`, or run `plumb member`, or plumb itself for a \
              `local` host, as root",
         ),
@@ -140,13 +140,13 @@ fn create_topology(lab: &Lab, host: &HostName) -> Result<Topology, Refusal> {
     })
 }
 
-#[expect(clippy::disallowed_methods, reason = "sshd sets it for its child process")]
+#[expect(clippy::disallowed_methods, reason = "sshd sets this variable for its child process")]
 fn ssh_arrived_at() -> Result<IpAddr, Refusal> {
     let connection = std::env::var(SSH_CONNECTION).unwrap_or_default();
     let address = connection.split_whitespace().nth(2).and_then(|address| address.parse().ok());
     let address = address.map(|address: IpAddr| address.to_canonical());
     address.ok_or_else(|| {
-        Refusal::new("it was not reached at one of its addresses; set `address` or `interface` of the host")
+        Refusal::new("it was reached at an unknown address; set `address` or `interface` of the host")
     })
 }
 

@@ -43,8 +43,8 @@ impl Probes {
         let watch = watch(order);
         let mut watching = Watching { token: order.token, since: 0, kinds: Vec::new(), processes: None };
         let mut missing = Vec::new();
-        // Probes start in reverse order, so that CPU time comes last and does not include the start of the
-        // others.
+        // Probes start in reverse order, so that the CPU time probe starts last and does not count the start
+        // of the other probes.
         for kind in ProbeKind::ALL.into_iter().rev().filter(|kind| order.probes.contains(kind)) {
             match state.start(self.make, kind, &watch) {
                 Ok(true) => watching.kinds.push(kind),
@@ -106,7 +106,7 @@ impl State {
         }
     }
 
-    /// Starts a probe. Returns false if it has nothing to trace and is only loaded.
+    /// Starts a probe. Returns false if the probe has nothing to trace and is only loaded.
     fn start(&mut self, make: Maker, kind: ProbeKind, watch: &Watch) -> Result<bool, MissingProbe> {
         if let Some(known) = self.missing.iter().find(|missing| missing.probe == kind) {
             return Err(known.clone());

@@ -82,7 +82,7 @@ fn obey_one(
     })
 }
 
-/// Returns the wall-clock time in seconds since 1970, because a policy's hours refer to it.
+/// Returns the wall-clock time in seconds since 1970. The hours in a policy refer to this time.
 fn now() -> u64 {
     SystemTime::UNIX_EPOCH.elapsed().map_or(0, |time| time.as_secs())
 }

@@ -12,7 +12,7 @@ use crate::{analyse, comparison, gate, run_results};
 
 const RUN: &str = include_str!("../tests/golden/egress.run.json");
 
-/// Paths of all numbers, grouped by kind. Paths that differ only by an index have the same kind.
+/// Paths of all numbers, grouped by kind. Paths that differ only in an index have the same kind.
 fn numbers(value: &Value) -> Vec<Vec<String>> {
     fn walk(value: &Value, place: &str, kind: &str, found: &mut Vec<(String, String)>) {
         match value {

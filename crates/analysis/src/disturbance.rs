@@ -27,7 +27,7 @@ pub(crate) fn who_disturbed<'a>(results: impl Iterator<Item = &'a Observations<'
     by(disturbed.flat_map(|result| result.trials()).flat_map(|trial| &trial.warnings))
 }
 
-/// Lists disturbing processes with their maximum, e.g. `cc1` used up to 1.20 CPUs.
+/// Lists disturbing processes with their maximum CPU use, e.g. `cc1` used up to 1.20 CPUs.
 pub(crate) fn by<'a>(warnings: impl Iterator<Item = &'a ValidityWarning>) -> String {
     let mut had: BTreeMap<Option<&str>, f64> = BTreeMap::new();
     let mut stalled = false;

@@ -145,8 +145,8 @@ impl Fixture {
         self
     }
 
-    /// Marks every trial of a stream result as simultaneous with another, and adds one at about `rate` to
-    /// each block without the other.
+    /// Marks every trial of a stream result as simultaneous with another trial. Also adds a separate trial at
+    /// about `rate` to each block.
     pub(crate) fn alone(&mut self, result: &str, rate: f64) -> &mut Self {
         self.each(result, |trial| trial.simultaneous = 1);
         for block in 0..self.record.header.blocks {
@@ -428,8 +428,8 @@ pub(crate) fn environment() -> Environment {
 const ON: &[(&str, bool)] = &[("tx-tcp-segmentation", true), ("tx-generic-segmentation", true)];
 const OFF: &[(&str, bool)] = &[("tx-tcp-segmentation", false), ("tx-generic-segmentation", false)];
 
-/// An egress gateway with three nested paths. The offloads of the underlay apply to all paths and those of
-/// the VXLAN device to the upper two, where only the latter have an effect.
+/// An egress gateway with three nested paths. The offloads of the underlay apply to all paths. The offloads
+/// of the VXLAN device apply to the upper two paths, and only these have an effect there.
 pub(crate) fn egress(blocks: u32) -> Fixture {
     let mut run = Fixture::new(blocks);
     run.path("node-to-node", &["wire"])

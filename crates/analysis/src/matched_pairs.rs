@@ -1,5 +1,5 @@
-//! Finds results that differ only in vhost. The settings of the virtual machines decide or, for logs of other tools,
-//! names. Does not assess the difference.
+//! Finds results that differ only in vhost. The settings of the virtual machines determine this or, for logs of other
+//! tools, the names. Does not assess the difference.
 
 use findings::{MatchedPair, MatchedPairs};
 use samples::{ResultRecord, RunHeader, VmSettings};

@@ -25,7 +25,7 @@ pub(crate) struct Observations<'a> {
     pub(crate) again: BTreeMap<u32, Point<'a>>,
     /// Probed trials by block. They do not affect the result's value.
     pub(crate) probed: BTreeMap<u32, Point<'a>>,
-    /// Trials without concurrent pairs by block, for results that are measured both ways.
+    /// Trials without concurrent pairs, by block, for results that are measured both with and without them.
     pub(crate) alone: BTreeMap<u32, Point<'a>>,
     pub(crate) probes: &'a [ProbeKind],
     pub(crate) ended: Option<&'a ResultEnd>,

@@ -66,7 +66,7 @@ impl PlatformSetting {
         })
     }
 
-    /// Replaces `{name}` by its value, or by `NAME` if it is unknown.
+    /// Replaces `{name}` with its value, or with `NAME` if the value is unknown.
     #[must_use]
     pub fn command(&self, values: &[(&str, &str)]) -> String {
         let known = |text: String, (name, value): &(&str, &str)| text.replace(&format!("{{{name}}}"), value);
@@ -102,7 +102,7 @@ pub(crate) fn platforms(results: &[ResultSummary]) -> BTreeSet<&'static str> {
 
 fn of_device(DeviceState { device, kind, .. }: &DeviceState) -> Option<&'static str> {
     let name = device.rsplit_once(':').map_or(device.as_str(), |(_, name)| name);
-    // A virtual network of Proxmox's SDN may have such a name too, but is no tap device.
+    // A virtual network of Proxmox's SDN may have such a name too, but is not a tap device.
     if kind != "tap" && name.starts_with("vnet") {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Effective socket settings at each end, over the trials of a result.
+//! Effective socket settings at each end in the trials of a result.
 
 use findings::EndSocket;
 use workload::{Measurement, SocketFacts};

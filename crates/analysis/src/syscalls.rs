@@ -1,4 +1,5 @@
-//! System calls in a result's trials, summed by caller. Another tool or probed trials counted them.
+//! System calls in a result's trials, summed by caller. They were counted by another tool or in probed
+//! trials.
 
 use std::collections::{HashMap, hash_map::Entry};
 

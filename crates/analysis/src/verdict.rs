@@ -1,4 +1,4 @@
-//! Makes the verdict: the answer, its cause, the next step and the trust in it.
+//! Derives the verdict: the answer, its cause, the next step and the confidence in the answer.
 
 mod changes;
 mod next;

@@ -78,7 +78,7 @@ fn socket(settings: &SocketSettings) -> Vec<String> {
         settings.window.map(|window| format!("buffers of {window}")),
         settings.dscp.map(|dscp| format!("DSCP {dscp}")),
         settings.nodelay.map(|on| switched(on).into()),
-        // If the design fixed both ports, they are the same in all trials and not a user's choice.
+        // If both ports are fixed by plumb, they are the same in all trials and not the user's choice.
         settings
             .source_port
             .filter(|_| settings.server_port.is_none())

@@ -1,4 +1,4 @@
-//! Limits the amounts (client slots, connections, memory) and rates that a server's peers may use, by address and in
+//! Limits the amounts (client slots, connections, memory) and rates available to a server's peers, per address and in
 //! total. The current time is passed in by the caller.
 
 mod amounts;

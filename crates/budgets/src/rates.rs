@@ -95,8 +95,8 @@ impl Rates {
         Arc::clone(self.sources.entry(source).or_insert_with(|| Arc::new(Meter::new(self.rate))))
     }
 
-    /// Once per second, removes addresses that owe nothing. If there is still no room, evicts the address in
-    /// a sample that owes the least.
+    /// Once per second, removes addresses that owe nothing. If there is still no room, takes a sample of the addresses
+    /// and evicts the address that owes the least.
     fn forget_one(&mut self, now: u64) {
         if now.saturating_sub(self.swept) >= SECOND {
             self.swept = now;

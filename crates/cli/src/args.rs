@@ -121,7 +121,7 @@ pub(crate) enum Command {
     Check(check::CheckArgs),
     /// Measure repeatedly within a budget, and alert on regressions and level shifts
     Watch(watch::WatchArgs),
-    /// Name runs to compare others with
+    /// Name runs that other runs are compared with
     #[command(subcommand)]
     Baseline(baseline::BaselineCommand),
     /// Import logs and tables from iperf3, sockperf and other tools

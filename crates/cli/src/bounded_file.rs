@@ -10,8 +10,10 @@ use crate::failure::Misuse;
 
 /// Reads a file that plumb executes or trusts, and that must only be writable by its owner.
 ///
-/// # Errors When another user could have written it (the message has the command to fix that), or like
-/// [`read`].
+/// # Errors
+///
+/// Fails if another user could have written to the file (the message contains the command that fixes this), and
+/// in the same cases as [`read`].
 pub(crate) fn read_trusted(path: &Path) -> Result<String> {
     trusted(path, Readers::Anyone)
 }

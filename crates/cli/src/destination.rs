@@ -48,7 +48,8 @@ pub(crate) fn page_format_of(path: &Path) -> Result<SingleFormat> {
     }
 }
 
-/// Creates a missing parent directory with a notice, but only one level: more are probably a typo.
+/// Creates a missing parent directory with a notice, but only one level, because more missing levels are
+/// probably a typo.
 pub(crate) fn write(path: &Path, text: &str) -> Result<()> {
     write_bytes(path, text.as_bytes())
 }

@@ -2,7 +2,7 @@
 
 use clap::Command;
 
-/// For each page its name in brackets, then lines of the form `COMMAND # DESCRIPTION`.
+/// For each page: its name in brackets, then lines of the form `COMMAND # DESCRIPTION`.
 const EXAMPLES: &str = include_str!("examples.txt");
 
 type Example = (&'static str, &'static str);

@@ -10,14 +10,15 @@ pub enum Exit {
     Failure,
     /// 1: a regression beyond the limit was found. Only used by `plumb check` and `plumb watch --once`.
     Lost,
-    /// 2: the check was inconclusive. Only used by these two commands.
+    /// 2: the check was inconclusive. Only used by `plumb check` and `plumb watch --once`.
     Inconclusive,
     /// 3: nothing can be measured on this machine, or every result was skipped.
     Unable,
     /// 64: a usage error, e.g. in a flag, scenario or name. This is EX_USAGE of sysexits.h, because 2 means
     /// inconclusive.
     Misuse,
-    /// 65: the check could not run, e.g. because a run cannot be read. Only used by these two commands.
+    /// 65: the check could not run, e.g. because a run cannot be read. Only used by `plumb check` and `plumb
+    /// watch --once`.
     NotChecked,
     Program(u8),
     /// 130: the command was interrupted. Finished trials are stored.

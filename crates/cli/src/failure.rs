@@ -224,7 +224,7 @@ fn is_command(name: &str) -> bool {
 
 fn of_traffic(error: &traffic::Error) -> Option<String> {
     match error {
-        // The kernel refused the connection. If a server closed it, the server exists.
+        // The kernel refused the connection. A server that closes a connection is running.
         traffic::Error::Socket { source, .. }
             if source.kind() == io::ErrorKind::ConnectionRefused && source.raw_os_error().is_some() =>
         {

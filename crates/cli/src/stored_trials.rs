@@ -157,7 +157,7 @@ impl StoredTrials {
         Ok(())
     }
 
-    /// Shows everything of a trial that is not stored, because `plumb explain` cannot.
+    /// Shows all details of a trial that is not stored, because `plumb explain` cannot show them later.
     fn view(&self, single: &SingleMeasurement) -> View {
         let is_interrupted =
             |warning: &ValidityWarning| matches!(warning, ValidityWarning::Interrupted { .. });

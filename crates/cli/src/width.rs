@@ -15,7 +15,7 @@ const SPARE: usize = 2;
 /// This stays at the end of a line on any terminal.
 const MARK: &str = "  (warm-up)";
 
-/// The width of standard output from `COLUMNS` or the terminal, or `None` if it is unlimited.
+/// The width of standard output, taken from `COLUMNS` or the terminal. `None` if it is unlimited.
 pub(crate) fn of_output() -> Option<usize> {
     let variable = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let terminal = || Term::stdout().size_checked().map(|(_, columns)| usize::from(columns));

@@ -66,7 +66,8 @@ pub struct Recommendation {
     pub reason: Vec<String>,
     /// Results that are statistically tied with it.
     pub ties: Vec<String>,
-    /// If a serious finding affects the numbers, why the recommendation is withheld and what to repeat.
+    /// If a serious finding affects the numbers: the reason for withholding the recommendation, and what to
+    /// repeat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld: Option<String>,
 }

@@ -64,7 +64,7 @@ pub struct Finding {
     pub severity: Severity,
     /// Whether the evidence is sufficient. A note usually lacks evidence.
     pub established: bool,
-    /// Whether counters show it, however much the values vary.
+    /// Whether counters show it, even if the values vary a lot.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub counted: bool,
     #[serde(flatten)]

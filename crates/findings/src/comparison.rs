@@ -22,7 +22,7 @@ pub const COMPARISON_SCHEMA: u32 = 1;
 pub struct RunComparison {
     /// [`COMPARISON_SCHEMA`] at the time of writing.
     pub schema: u32,
-    /// The answer, made from the parts below.
+    /// The answer, derived from the parts below.
     pub verdict: ComparisonVerdict,
     /// The outcome of `plumb check`. `None` if no limits were given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -43,7 +43,8 @@ pub struct RunComparison {
 }
 
 impl RunComparison {
-    /// Omits the workload if all results have the same one and are named otherwise.
+    /// Returns the name of a result. Omits the workload if all results have the same one, unless a result has no other
+    /// name.
     #[must_use]
     pub fn label(&self, result: &ResultComparison) -> String {
         let ResultComparison { path, levels, workload, .. } = result;
@@ -90,10 +91,10 @@ pub struct ResultComparison {
     pub between_runs: Option<BetweenRuns>,
     /// P-value of the difference. `None` with too few trials, which are judged by a tolerance.
     ///
-    /// For the trials, it is the smaller of a rank permutation test and Student's t-test on the logarithms, each
-    /// divided by its fraction of the error rate, but not less than the p of the rank test. If the noise between runs
-    /// is known, it is at least the p of Student's test of the ratio against that noise. Both are adjusted for the
-    /// number of results (Benjamini and Hochberg).
+    /// For the trials, it is the smaller p-value of a rank permutation test and Student's t-test on the logarithms,
+    /// each divided by its fraction of the error rate, but not less than the p-value of the rank test. If the noise
+    /// between runs is known, it is at least the p-value of Student's test of the ratio against that noise. Both are
+    /// adjusted for the number of results (Benjamini and Hochberg).
     pub p: Option<f64>,
     /// The run in which other processes used the CPUs during most trials, and their names. No verdict is possible in
     /// this case.
@@ -121,7 +122,8 @@ pub struct GuardComparison {
     pub summary: String,
 }
 
-/// A value with an interval at 95 % confidence. An end is `None` if there are too few trials or messages.
+/// A value with an interval at 95 % confidence. An end of the interval is `None` if there are too few trials or
+/// messages.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct BoundedValue {
     pub value: f64,

@@ -1,4 +1,4 @@
-//! The answer of a comparison of two runs. `analysis` makes it once, and every output shows it.
+//! The answer of a comparison of two runs. `analysis` derives it once, and every output shows it.
 
 use schemars::JsonSchema;
 use serde::Serialize;

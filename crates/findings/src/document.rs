@@ -28,12 +28,12 @@ pub struct Findings {
     /// [`SCHEMA`] at the time of writing.
     pub schema: u32,
     pub run: RunSummary,
-    /// The answer, made from the parts below.
+    /// The answer, derived from the parts below.
     pub verdict: RunVerdict,
     /// All measured results, in scenario order.
     pub results: Vec<ResultSummary>,
-    /// Number of results compared with a baseline. The intervals of all changes hold together with the stated
-    /// confidence.
+    /// Number of results compared with a baseline. The stated confidence applies to the intervals of all
+    /// changes together.
     pub comparisons: u32,
     /// Noise floor of each workload with enough trials.
     pub noise: Vec<NoiseFloor>,
@@ -72,7 +72,8 @@ impl Findings {
         self.findings.iter().filter(|finding| finding.distrusts() && finding.superseded_by.is_none())
     }
 
-    /// Returns the finding that makes a result's values unreliable. A limit only hides small differences.
+    /// Returns the finding that makes a result's values unreliable. Excludes limits, which only hide small
+    /// differences.
     #[must_use]
     pub fn unreliable(&self, result: &str) -> Option<&Finding> {
         self.distrusting().find(|finding| finding.role == Role::Measurement && finding.concerns(result))

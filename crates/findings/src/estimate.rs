@@ -91,8 +91,8 @@ pub const FEWEST_TO_ESTABLISH: u32 = 5;
 
 pub const SEVERAL: f64 = 2.0;
 
-/// `−19.4 %`, `+8.1 %`, or `2.31x` for large ratios. The ratio of two values with three digits supports no further
-/// decimal.
+/// `−19.4 %`, `+8.1 %`, or `2.31x` for large ratios. The ratio of two values with three digits does not justify more
+/// decimals.
 #[must_use]
 pub fn change(ratio: f64) -> String {
     if ratio < SEVERAL { format!("{} %", percent(ratio)) } else { format!("{}x", significant(ratio, 3)) }

@@ -89,7 +89,7 @@ pub struct CpuAttribution {
     pub unexplained_share: f64,
     /// Steal time, in CPUs.
     pub steal: f64,
-    /// Unit of work for costs. `None` without work or with several kinds of it.
+    /// Unit of work for costs. `None` if there was no work, or several kinds of work.
     pub work: Option<Work>,
     /// CPU-seconds of `busy` per unit of work.
     pub busy_cost: Option<f64>,

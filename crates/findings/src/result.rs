@@ -174,7 +174,7 @@ pub struct CpuCost {
     pub client: f64,
     /// CPUs used by the server's traffic threads.
     pub server: f64,
-    /// Cost for the whole system per unit of work. `None` without work or with several kinds of it.
+    /// Cost for the whole system per unit of work. `None` if there was no work, or several kinds of work.
     pub per_work: Option<WorkCost>,
 }
 

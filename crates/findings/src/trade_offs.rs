@@ -11,7 +11,7 @@ use crate::{claim::Statement, requirement::Requirement};
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TradeOffs {
     pub requirements: Vec<Requirement>,
-    /// With requirements, the configurations that meet them come first, the cheapest before the others.
+    /// If there are requirements, the configurations that meet them come first, starting with the cheapest.
     pub configurations: Vec<Configuration>,
 }
 

@@ -1,4 +1,4 @@
-//! The answer of a run or a single measurement. `analysis` makes it once, and every output shows it.
+//! The answer of a run or a single measurement. `analysis` derives it once, and every output shows it.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::{
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct RunVerdict {
     pub conclusion: Conclusion,
-    /// Causes that counters show, however much the values vary.
+    /// Causes that counters show, even if the values vary a lot.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<Statement>,
     /// Further findings that make values unreliable. The first ones concern the values shown here.

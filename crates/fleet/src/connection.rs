@@ -46,7 +46,8 @@ const ROLL_CALL: Duration = Duration::from_secs(10);
 const LAST: Duration = Duration::from_secs(1);
 /// How often blocking calls check the stop flag.
 const GLANCE: Duration = Duration::from_millis(100);
-/// After a stop request: the timeout for all waits together, then for each further wait.
+/// After a stop request, all waits together have this timeout. After that, each further wait has the timeout
+/// `LATE_WAIT`.
 const AFTER_STOP: Duration = Duration::from_millis(500);
 const LATE_WAIT: Duration = Duration::from_millis(100);
 const MOST_LINES: u32 = 10;

@@ -43,7 +43,7 @@ pub(crate) struct Dialed {
 pub(crate) struct Target {
     host: String,
     port: u16,
-    /// Whether TLS is required. Otherwise it is used if the server requires it.
+    /// Whether TLS is required. If false, TLS is used only if the server requires it.
     is_encrypted: bool,
     config: Arc<ClientConfig>,
 }
@@ -156,7 +156,7 @@ fn checked(nonce: &str) -> io::Result<&[u8]> {
     if nonce.len() <= NONCE && nonce.bytes().all(is_nonce) {
         return Ok(nonce.as_bytes());
     }
-    Err(io::Error::other("its nonce is not one of a NATS server with users"))
+    Err(io::Error::other("its nonce is not that of a NATS server with users"))
 }
 
 fn not_permitted(access: &ServerAccess) -> FleetError {

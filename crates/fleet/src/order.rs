@@ -101,7 +101,7 @@ impl Obeyed {
             return Err("the order was already received: this one is a copy".to_owned());
         }
         if self.0.len() >= MOST_REMEMBERED {
-            return Err(format!("it had {MOST_REMEMBERED} orders in two minutes"));
+            return Err(format!("it received {MOST_REMEMBERED} orders in two minutes"));
         }
         self.0.insert(order.id.clone(), order.expires);
         Ok(order)

@@ -12,7 +12,7 @@ use crate::{
 
 const LONGEST: usize = 60;
 const MOST: usize = 256;
-/// Text that is more lines above a test than this does not name it.
+/// Text that is more than this many lines above a test does not name the test.
 const MOST_WAITING: usize = 64;
 /// Longer lines are truncated to this many bytes, which is also the maximum length of a command.
 const LONGEST_LINE: usize = 1000;

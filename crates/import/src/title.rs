@@ -68,8 +68,8 @@ fn parts(title: &str) -> impl Iterator<Item = &str> {
     title.split([',', ';']).flat_map(|part| part.split(" + ")).map(str::trim).filter(|part| !part.is_empty())
 }
 
-/// Matches `Server`, `Client: dev-gateway (10.1.0.1)` and `client log`. They state which end the log is from,
-/// which the log itself shows.
+/// Matches `Server`, `Client: dev-gateway (10.1.0.1)` and `client log`. They state the end that the log is from, which
+/// the log itself also shows.
 fn is_role(part: &str) -> bool {
     let lowercase = part.to_lowercase();
     let is_labelled = |role: &&str| lowercase.strip_prefix(*role).is_some_and(|after| after.starts_with(':'));
@@ -78,7 +78,7 @@ fn is_role(part: &str) -> bool {
 
 const ROLES: [&str; 4] = ["server", "client", "sender", "receiver"];
 
-/// Matches `On the server:` and `client_log`, which only say which end a log is from.
+/// Matches `On the server:` and `client_log`, which only state the end that a log is from.
 pub(crate) fn is_role_alone(text: &str) -> bool {
     const OTHERS: [&str; 11] =
         ["on", "at", "from", "the", "following", "is", "output", "log", "logs", "side", "end"];

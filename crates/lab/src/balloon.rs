@@ -82,7 +82,7 @@ impl VmAgent<'_> {
                 self.resize(balloon, Bytes(0))?;
                 Ok(load.memory)
             }
-            // Because of this, exactly the memory that was given back is touched.
+            // The guest then has no other free memory, so it touches exactly the memory that was given back.
             (BalloonMove::Grow, _) => {
                 self.resize(balloon, load.memory)?;
                 self.ask(MemoryOrder::Hold)?;

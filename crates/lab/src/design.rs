@@ -27,8 +27,7 @@ use group::{Group, Standing};
 use judged::Judged;
 use observations::Observations;
 
-/// The number of baseline pairs that a noise floor needs. A baseline gets more only if it is itself a
-/// contender.
+/// The number of baseline pairs that a noise floor needs. A baseline gets more trials only if it is itself a contender.
 const NOISE_PAIRS: usize = 5;
 
 #[derive(Debug)]
@@ -114,7 +113,7 @@ impl<'p> Design<'p> {
         None
     }
 
-    /// The trials run at the same time. The list is empty if the run is complete or out of time.
+    /// Returns the next trials, which run at the same time. Returns none if the run is complete or out of time.
     pub fn next_round(&mut self) -> Vec<&'p PlannedTrial> {
         let Some(first) = self.next_trial() else { return Vec::new() };
         let rest =
@@ -122,8 +121,8 @@ impl<'p> Design<'p> {
         [first].into_iter().chain(rest.filter(|trial| self.is_due(trial))).collect()
     }
 
-    /// Chooses the results again, because repeated trials may have changed the comparisons. Returns whether there are
-    /// trials left.
+    /// Chooses the results again, because repeated trials may have changed the comparisons. Returns whether any trials
+    /// remain.
     pub fn look_again(&mut self) -> bool {
         let Some(block) = self.round.block.filter(|_| self.plan.design.is_adaptive() && !self.spent) else {
             return false;

@@ -126,7 +126,8 @@ pub(crate) fn reserve(
             return Err(RunError::Occupied { host: host.to_string(), interface, by: holder });
         }
         release(&hosts[..taken], agents, observer)?;
-        // Otherwise the agent of a killed controller holds the reservation, and is about to exit.
+        // If the host can be reserved alone, another host of this run is the same machine. Otherwise, the agent of a
+        // killed controller has the reservation, and is about to exit.
         if is_own && matches!(reserve_each(&[host], agents, by)?, Reservation::Granted { .. }) {
             return Err(same_machine(host, &hosts[..taken]));
         }

@@ -65,7 +65,7 @@ impl<'a> LabHandle<'a> {
         Ok(())
     }
 
-    /// Devices without settings get their original ones back. Error messages contain `result`.
+    /// Devices without settings get their original settings back. Error messages contain `result`.
     pub(crate) fn configure(
         &self,
         agents: &mut Agents,

@@ -34,7 +34,7 @@ const BOOTS: u32 = 80;
 /// The time allowed for removing the lab after an interrupt.
 const LAST_PATIENCE: Duration = Duration::from_secs(20);
 const POLL: Duration = Duration::from_millis(50);
-/// Smaller shares of the instructions of a trial are not recorded by function.
+/// Functions with a smaller share of a trial's instructions are not recorded.
 const LEAST_SHARE: f64 = 0.0002;
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -22,8 +22,8 @@ use crate::{
 /// Runs the scenario that the controller sends. `agent` is the agent program, and `tool` is its version.
 ///
 /// # Errors
-/// If the channel breaks or the protocol versions differ. A failure of the run is reported to the controller
-/// instead.
+/// Fails if the channel breaks or the protocol versions differ. A failure of the run is reported to the
+/// controller instead.
 pub fn nested_run<R, W>(from: R, to: W, agent: &Path, tool: &str) -> Result<(), ChannelError>
 where
     R: Read + Send + 'static,
@@ -104,7 +104,8 @@ impl<W: Write> Outside<W> {
         self.to.lock().send(message)
     }
 
-    /// Sends an event. Errors are ignored, because a broken channel also fails the sink, which ends the run.
+    /// Sends an event. Errors are ignored, because a broken channel also makes the sink fail, which ends the
+    /// run.
     fn forward(&self, event: &Event<'_>) {
         if let Some(event) = run_event(event) {
             let _ = self.send(&FromNestedRun::Event(event));

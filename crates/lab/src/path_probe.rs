@@ -16,7 +16,8 @@ use crate::{
 };
 
 const PROBE_MTU: &str = "probe the MTU";
-/// Packets that show which device loses them. The handshake and ARP or NDP add a few.
+/// The number of packets that are sent to find the device that loses them. The handshake and ARP or NDP add a
+/// few.
 const LOCATING_PACKETS: u32 = 100;
 /// On a busy machine, a soft interrupt may deliver packets late.
 const DELIVERY: Duration = Duration::from_millis(200);
@@ -37,7 +38,7 @@ impl<'a> Probe<'a> {
         Self { token: token(), path, family, mtu }
     }
 
-    /// A path with a hole may pass less than IPv6 requires.
+    /// A path with a black hole may lose packets of the minimum size that IPv6 requires.
     fn smallest(path: &'a Path, second: Option<Family>) -> Vec<Self> {
         let probe = |family| Self::new(path, family, Family::Ipv4.least_mtu());
         [Some(None), second.map(Some)].into_iter().flatten().map(probe).collect()

@@ -19,7 +19,7 @@ pub fn cpus(placement: &Placement, load: &WorkloadSettings, usable: &[u32]) -> R
         Placement::Free => Ok(Cpus { client: None, server: None }),
         Placement::SameCpu => {
             // The last CPU is used, because interrupts and housekeeping tasks prefer the first.
-            let last = *usable.last().ok_or("this machine allows no CPU")?;
+            let last = *usable.last().ok_or("this process is not allowed to use any CPU")?;
             Ok(Cpus { client: Some(vec![last]), server: Some(vec![last]) })
         }
         Placement::CrossCpu if usable.len() < 2 => Err(

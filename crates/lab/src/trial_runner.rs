@@ -55,7 +55,7 @@ impl TrialRunner<'_> {
         self.agents.left_out.concerns(path, self.lab_handle.lab)
     }
 
-    /// If the ends of a path refuse a trial, it gets a second attempt.
+    /// A trial that the ends of its path refuse is retried once.
     ///
     /// # Errors
     ///

@@ -52,7 +52,7 @@ impl AgentProcess {
     }
 
     /// Moves the process into a cgroup (cgroups(7)). It leaves the cgroup when it exits.
-    #[expect(clippy::disallowed_methods, reason = "a file of the kernel, which creates nothing")]
+    #[expect(clippy::disallowed_methods, reason = "the kernel provides this file, so nothing is created")]
     pub(crate) fn join(&self, cgroup: &Path) -> Result<(), MachineError> {
         let file = cgroup.join("cgroup.procs");
         self.pids().iter().try_for_each(|pid| fs::write(&file, pid.to_string())).map_err(|source| {

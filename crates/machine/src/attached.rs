@@ -1,4 +1,4 @@
-//! Network namespaces of programs that already run on this machine: processes, containers and pods.
+//! Network namespaces of programs that are already running on this machine: processes, containers and pods.
 
 mod container;
 mod cpu_limit;
@@ -36,7 +36,7 @@ struct Running {
 
 impl Attached {
     /// # Errors
-    /// If there is no such endpoint, if it does not run, or if the caller may not enter it.
+    /// Fails if there is no such endpoint, if it is not running, or if the caller is not allowed to enter it.
     pub fn open(endpoint: &Endpoint) -> Result<Self, AttachError> {
         match endpoint {
             Endpoint::Namespace { path } => {
@@ -52,14 +52,13 @@ impl Attached {
     /// The namespace of this process.
     ///
     /// # Errors
-    /// If /proc is not mounted.
+    /// Fails if /proc is not mounted.
     pub fn own() -> Result<Self, AttachError> {
         let namespace = NetNs::current().map_err(|source| AttachError::Namespace { source })?;
         Ok(Self { namespace, process: None })
     }
 
-    /// Queries the runtime again after opening the process: an equal answer proves that the PID was not
-    /// reused.
+    /// Queries the runtime again after opening the process. An identical answer proves that the PID was not reused.
     fn of_running(
         endpoint: &Endpoint,
         find: impl Fn() -> Result<Running, AttachError>,
@@ -107,11 +106,11 @@ impl Attached {
         self.namespace == other.namespace
     }
 
-    /// Gains the right to enter the namespace by joining the user namespace that owns it. Root does not need this.
-    /// The process must be single-threaded.
+    /// Gains permission to enter the namespace by joining the user namespace that owns it. Root does not need this. The
+    /// process must be single-threaded.
     ///
     /// # Errors
-    /// If another user created the user namespace.
+    /// Fails if another user created the user namespace.
     pub fn gain_rights(&self, endpoint: &Endpoint) -> Result<(), AttachError> {
         if sys::userns::has_net_admin() && !sys::userns::is_nested() {
             return Ok(());
@@ -121,7 +120,7 @@ impl Attached {
     }
 
     /// # Errors
-    /// If the endpoint's process has exited. A restarted container has a new namespace.
+    /// Fails if the endpoint's process has exited. A restarted container has a new namespace.
     pub fn check(&self, endpoint: &Endpoint) -> Result<(), AttachError> {
         match &self.process {
             Some(process) if !process.is_alive() => {

@@ -67,7 +67,7 @@ fn create(directory: &Path) -> io::Result<()> {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "settings of a cgroup are files")]
+#[expect(clippy::disallowed_methods, reason = "cgroup settings are files")]
 fn write(file: &Path, value: &str) -> io::Result<()> {
     fs::write(file, value).map_err(|error| {
         io::Error::new(error.kind(), format!("cannot write {value} to {}: {error}", file.display()))

@@ -33,10 +33,10 @@ const MODULES: &[&str] = &[
     "tcp_bbr",
 ];
 const OWN_MEMORY: Bytes = Bytes(1 << 30);
-/// The maximum number of CPUs. Further ones would only wait for each other's emulation threads.
+/// The maximum number of CPUs. The emulation threads of more CPUs would only wait for each other.
 const MOST_CPUS: usize = 8;
-/// The number of CPUs with guests. With two CPUs, QEMU 7.2 failed in 11 of 12 runs with four guests: guests
-/// reset or hung during boot. With one CPU, no run failed.
+/// The number of CPUs if the hypervisor runs guests. With two CPUs, QEMU 7.2 failed in 11 of 12 runs with
+/// four guests: guests reset or hung during boot. With one CPU, no run failed.
 const CPUS_WITH_GUESTS: usize = 1;
 
 #[derive(Debug, Clone, Copy)]

@@ -76,7 +76,7 @@ impl InstructionCounter {
     }
 }
 
-/// Instructions by module and function. The module is one of the kernel, `kernel`, `plumb`, `vdso` or `unknown`.
+/// Instructions by module and function. The module is a kernel module's name, `kernel`, `plumb`, `vdso` or `unknown`.
 pub type FunctionInstructions = BTreeMap<(String, String), u64>;
 
 #[derive(Debug, Default)]
@@ -103,7 +103,7 @@ impl Symbols {
                 let name = format!("{:#}", rustc_demangle::demangle(symbol.name().ok()?));
                 Some((guest.program + symbol.address(), ("plumb".to_owned(), name)))
             }));
-            // The program is static, so only the kernel's vDSO is mapped behind it.
+            // The program is static, so only the kernel's vDSO is mapped above it.
             let end = own().map(|symbol| guest.program + symbol.address() + symbol.size()).max();
             functions.extend(end.map(|end| (end, ("vdso".to_owned(), "vDSO".to_owned()))));
         }

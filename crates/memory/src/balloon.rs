@@ -10,7 +10,8 @@ use workload::BalloonInterval;
 
 use crate::error::MemoryError;
 
-/// A poll takes about 80 system calls in QEMU, and they are included in its CPU time.
+/// The shortest and longest time between polls. A poll takes about 80 system calls in QEMU, which are
+/// included in its CPU time.
 const LOOKS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(50)];
 /// The polling interval is the elapsed time divided by this, until some memory has moved.
 const RESOLUTION: u32 = 30;
@@ -81,7 +82,7 @@ pub fn resize(
 }
 
 impl Resize {
-    /// Half of the estimated remaining time, which finds the end precisely with few polls.
+    /// Returns half of the estimated remaining time. This finds the end precisely with few polls.
     fn next_look(&self, since: Duration, asked: Bytes) -> Duration {
         let left = asked.0.saturating_sub(self.moved.0) as f64 / self.moved.0.max(1) as f64;
         let wait =

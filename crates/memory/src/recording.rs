@@ -64,7 +64,7 @@ impl Recorder {
     }
 }
 
-/// `skipped` gets the number of an incomplete line, which a crash leaves.
+/// `skipped` receives the number of an incomplete line, which a crash may leave behind.
 pub fn parse_recording(
     path: &Path,
     text: &str,

@@ -16,10 +16,11 @@ const FIRST_REPORTS: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
 pub struct Sampler {
-    /// Attaching took the first sample, which later access counts are compared with.
+    /// The first sample was taken when attaching. Later access counts are compared with it.
     pub vms: AttachedVms,
     pub interval: Duration,
-    /// Take one sample, after the first report of memory accesses if it arrives in time.
+    /// Whether to take only one sample. It is taken after the first report of memory accesses, if that report
+    /// arrives in time.
     pub once: bool,
 }
 

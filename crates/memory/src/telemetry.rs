@@ -23,7 +23,7 @@ pub enum Look {
     Pending(&'static str),
 }
 
-const FIRST_LOOK: &str = "this look starts the count";
+const FIRST_LOOK: &str = "the first reading only starts the count";
 
 pub trait AccessSource: Send {
     fn kind(&self) -> AccessSourceKind;

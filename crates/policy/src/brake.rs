@@ -6,8 +6,8 @@ use units::Bytes;
 
 /// A squeeze is recent for this number of decisions. PSI is an average over ten seconds.
 const RECENT: u32 = 3;
-/// The number of decisions without pressure before the next squeeze. Doubles if a squeeze causes pressure
-/// again, halves after a successful one.
+/// The number of decisions without pressure before the next squeeze. This number doubles if a squeeze causes pressure
+/// again, and halves after a successful squeeze.
 const FIRST_REST: u32 = 16;
 const LONGEST_REST: u32 = 4096;
 

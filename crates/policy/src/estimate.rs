@@ -1,4 +1,4 @@
-//! Estimates a VM's miss curve by an average under a steady load, which restarts when the load shifts.
+//! Estimates a VM's miss curve as an average under a steady load. The average restarts when the load shifts.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ const ALLOWANCE: f64 = 1.0;
 const SHIFT: f64 = 10.0;
 const MEASURED: f64 = 0.02;
 
-/// Limits the effect of a single histogram, so that one glitch is not a shift, but two in a row are.
+/// Limits the effect of a single histogram, so that one outlier does not count as a shift, but two in a row do.
 const MOST_DEVIATION: f64 = 6.0;
 /// A deviation this large must be confirmed by the next histogram.
 const OUTLIER: f64 = 3.0;

@@ -14,7 +14,7 @@ impl Ledger {
     pub(crate) fn of(settings: &Settings, state: &State) -> Self {
         let mut taken = Tiers::default();
         for vm in &settings.vms {
-            // A VM that was never observed may have up to its ceiling.
+            // A VM that was never observed may occupy up to its ceiling.
             let counted = state.vm(&vm.name).map_or(vm.ceiling, |state| state.has.max(state.ordered));
             taken = Tiers { fast: taken.fast + counted.fast, slow: taken.slow + counted.slow };
         }

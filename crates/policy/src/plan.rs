@@ -17,7 +17,7 @@ use crate::{
 
 /// In standard errors.
 const TO_KEEP: f64 = 3.0;
-/// In standard errors. Higher in a shortage, because other VMs lack the DRAM too.
+/// In standard errors. The value is higher in a shortage, because other VMs lack DRAM too.
 const TO_ASK: f64 = 1.5;
 const TO_ASK_IN_SHORTAGE: f64 = 3.0;
 
@@ -117,9 +117,9 @@ impl<'a> Candidate<'a> {
         }
     }
 
-    /// In a shortage, a VM counts as below its need only if it is half a headroom below its goal, because
-    /// noise would otherwise move memory back and forth. A reversal therefore requires another half headroom,
-    /// unless the load has shifted.
+    /// In a shortage, a VM counts as below its need only if it is half a headroom below its goal. Otherwise, noise
+    /// would move memory back and forth. For the same reason, a reversal requires another half headroom, unless the
+    /// load has shifted.
     fn aim(&mut self, level: Level, settings: &Settings, state: &State) {
         let (Share(headroom), Share(smoothing)) = (settings.headroom, settings.smoothing);
         let (need, goal) = (self.claim.bounded_need(), self.claim.at(level, headroom));

@@ -13,7 +13,7 @@ pub struct Settings {
     /// DRAM reserved for growing VMs. It is never taken from a VM that needs it.
     pub reserve: Bytes,
     pub step: Bytes,
-    /// A fraction of the VM's memory. The smaller of the two limits applies.
+    /// The largest step as a fraction of the VM's memory. The smaller of the two limits applies.
     pub step_share: Share,
     /// A VM below its need grows to this much above it, and is not squeezed below that.
     pub headroom: Share,

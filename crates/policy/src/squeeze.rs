@@ -43,8 +43,8 @@ pub(crate) fn squeezes(
         plan.candidates.iter().filter(may_give).map(|candidate| (excess(candidate), candidate)).collect();
     givers.sort_by(|one, other| other.0.total_cmp(&one.0));
     for (excess, candidate) in givers {
-        // For the headroom of others, only VMs with an excess beyond their own headroom give up DRAM, so that
-        // noise causes no small moves.
+        // To restore the headroom of other VMs, only VMs whose excess is larger than their own headroom give up DRAM.
+        // This way, noise does not cause small moves.
         let wanted = match excess {
             f64::INFINITY => u64::MAX,
             excess if excess >= 1.0 + settings.headroom.0 => wanted.all,

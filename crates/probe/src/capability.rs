@@ -19,7 +19,7 @@ pub struct Capability {
     pub state: State,
     pub detail: String,
     pub remedy: Option<String>,
-    /// Whether results depend on it, rather than merely being improved by it.
+    /// Whether results require this capability, rather than merely improve with it.
     pub required: bool,
 }
 
@@ -36,8 +36,8 @@ pub enum Area {
     VirtualMachines,
 }
 
-/// Leaves no traces. Takes well under a second, or up to two more if a guest hangs. Call it with the
-/// permissions of a run.
+/// Checks all capabilities, without lasting changes. This takes well under a second, or up to two seconds
+/// longer if a guest hangs. Call it with the permissions of a run.
 #[must_use]
 pub fn capabilities() -> Vec<Capability> {
     let environment = crate::environment();

@@ -10,7 +10,7 @@ use crate::file::line;
 /// The clock source that x86 uses until the TSC is calibrated, about a second after driver initialization
 /// (`tsc_refine_calibration_work` in arch/x86/kernel/tsc.c).
 const PROVISIONAL_CLOCK: &str = "tsc-early";
-/// When calibration is over even after a few failures, in nanoseconds since boot.
+/// By this time, calibration has ended even after a few failures. In nanoseconds since boot.
 const CLOCK_SETTLED_BY: u64 = 10_000_000_000;
 /// The polling interval in nanoseconds. The kernel does not announce a new clock source, so it has to be
 /// polled.

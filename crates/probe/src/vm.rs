@@ -163,8 +163,9 @@ impl VmReading {
         }
     }
 
-    /// Decides which devices use vhost. Its descriptors contain no device name, so only their number helps: none
-    /// means off for all devices, and one per queue on for all. Otherwise the command line decides.
+    /// Decides which devices use vhost. The descriptors of vhost contain no device name, so only their number helps. If
+    /// there are none, vhost is off for all devices. If there is one per queue, it is on for all. For any other number,
+    /// the command line decides.
     fn decide_vhost(&self, devices: &mut [VmDevice]) {
         if !self.unread.is_empty() {
             return;

@@ -8,7 +8,7 @@ pub const PORT: &str = "plumb";
 pub const FIRST_WORDS: &str = "plumb is the first process";
 pub const MODULES: &str = "/modules";
 pub const MODULE_ORDER: &str = "order";
-/// The last kernel argument if init conducts runs instead of executing orders.
+/// The last kernel argument if init executes a nested run instead of acting as an agent.
 pub const CONDUCT: &str = "conduct";
 /// The controller's vsock port, if the channel is not a virtio-serial port. The kernel passes unknown arguments such
 /// as `plumb_vsock=5000` to init as environment variables.

@@ -1,4 +1,4 @@
-//! The protocol for a run that a controller conducts in another machine.
+//! The protocol for a run that a controller starts in another machine.
 
 use samples::{MachineChange, RemedyTrials, ResultEnd, RunHeader, RunId, RunRecord, SkippedResult, Trial};
 use scenario::{Plan, PlannedResult, PlannedTrial};
@@ -11,7 +11,7 @@ use crate::{guest::GuestSymbols, message::Hello};
 #[serde(rename_all = "kebab-case")]
 pub enum ToNestedRun {
     Hello(Hello),
-    /// The run to conduct. This is sent once.
+    /// The run to execute. This is sent once.
     Start(Box<Commission>),
     Stop,
 }
@@ -26,7 +26,7 @@ pub struct Commission {
     pub resume: Option<RunRecord>,
     /// Whether to use disturbed trials instead of repeating them.
     pub keep_disturbed: bool,
-    /// Why the run is conducted in another machine.
+    /// Why the run takes place in another machine.
     pub reason: String,
     /// Whether the controller counts instructions.
     pub counts: bool,

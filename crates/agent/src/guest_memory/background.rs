@@ -17,7 +17,7 @@ use units::Nanos;
 use crate::refusal::Refusal;
 
 const COMPACT: &str = "/proc/sys/vm/compact_memory";
-/// Short compared with a noticeable stall, but infrequent compared with the VM exits caused by moving memory.
+/// Shorter than a noticeable stall, but longer than the time between the VM exits caused by moving memory.
 const NAP: Duration = Duration::from_millis(4);
 
 #[derive(Default)]

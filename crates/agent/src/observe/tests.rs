@@ -1,4 +1,4 @@
-//! Tests with fake probes when probes are created, started, read and stopped.
+//! Uses fake probes to test when probes are created, started, read and stopped.
 
 use std::{cell::RefCell, net::IpAddr};
 

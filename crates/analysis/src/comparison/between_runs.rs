@@ -13,8 +13,8 @@ pub(super) fn chances(raw: &[Option<f64>]) -> Vec<Option<f64>> {
     raw.iter().map(|p| p.and_then(|_| adjusted.next())).collect()
 }
 
-/// Returns whether a ratio is within the noise between runs: its interval is, or the ratio itself is within the
-/// observed differences, which already include the noise of trials.
+/// Returns whether a ratio is within the noise between runs. This is the case if its interval is within the noise, or
+/// if the ratio itself is within the observed differences, which already include the noise of trials.
 pub(super) fn is_same(ratio: &Estimate, floor: f64, runs: &Learned) -> bool {
     let size = floor.ln_1p();
     let within = |interval: &stats::Interval| {

@@ -1,4 +1,4 @@
-//! Decides whether a run lost more than it may.
+//! Decides whether a run lost more than is allowed.
 
 use crate::order::sort_descending;
 use findings::{
@@ -13,10 +13,11 @@ use super::{
 };
 use crate::words::percent;
 
-/// A `threshold` of 0.05 is 5 %. The gate fails if a result's ratio is beyond the threshold with its whole
-/// interval, widened by the noise, if a guarded metric's interval is beyond its limit, or if no data arrives
-/// any more. It passes if every result of A is within the threshold with its whole interval and no guarded
-/// metric exceeds its limit. Otherwise, and for different machines or scenarios, it is undecided.
+/// A `threshold` of 0.05 is 5 %. The gate fails in any of three cases: the whole interval of a result's
+/// ratio, widened by the noise, is beyond the threshold; the interval of a guarded metric is beyond its
+/// limit; or no data arrives any more. It passes if the whole interval of every result of A is within the
+/// threshold and no guarded metric exceeds its limit. In all other cases, and if the machines or scenarios
+/// differ, it is undecided.
 #[must_use]
 pub fn gate(comparison: &RunComparison, threshold: f64, guard_limits: GuardLimits) -> Gate {
     let apart = incomparable(comparison);
@@ -57,7 +58,8 @@ pub fn gate(comparison: &RunComparison, threshold: f64, guard_limits: GuardLimit
     Gate { threshold, guard_limits, outcome, regressions, tolerated, violations, undecided: open }
 }
 
-/// The interval is usually wide, so equal runs pass only because the estimate counts too.
+/// The interval is usually wide, so a pass only requires the estimate to be within the limit. Otherwise,
+/// equal runs would not pass.
 fn guarded(guard: &GuardComparison, limits: &GuardLimits) -> Loss {
     let limit = limits.of(guard.metric);
     if guard.metric == GuardedMetric::Outage {

@@ -15,9 +15,9 @@ use crate::{
 };
 
 const TAIL: f64 = 0.99;
-/// Two equal runs may differ by this much, relative for times.
+/// For times: the relative difference that is possible between two equal runs.
 const USUAL_RATIO: f64 = 1.1;
-/// Two equal runs may differ by this much, absolute for fractions.
+/// For fractions: the absolute difference that is possible between two equal runs.
 const USUAL_DIFFERENCE: f64 = 0.001;
 
 struct Guard {

@@ -34,8 +34,8 @@ pub(super) struct Learned {
     by: Reference,
 }
 
-/// A run is compared with the level of its history, which is known better than the value of a single run. If there
-/// are too few runs at A's level, it is compared with A.
+/// A run is compared with the level of its history, which is known more precisely than the value of a single run. If
+/// there are too few runs at A's level, it is compared with A.
 #[derive(Debug, Clone, Copy)]
 enum Reference {
     Level(Next),

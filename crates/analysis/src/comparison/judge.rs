@@ -20,10 +20,11 @@ use crate::{
     words::{count, list, percent, value},
 };
 
-/// Bound of equality for a few trials from another tool.
+/// The largest difference that counts as equal, for a few trials from another tool.
 const SAME_OF_FEW: f64 = 0.05;
 
-/// Minimum number of trials per run for a permutation test, whose smallest p is then 2 / C(8, 4) = 2 / 70.
+/// Minimum number of trials per run for a permutation test. The smallest possible p is then 2 / C(8, 4) = 2 /
+/// 70.
 const ENOUGH: usize = 4;
 
 pub(super) fn results(
@@ -314,7 +315,7 @@ impl<'m> Look<'m> {
         let apart = !(interval.low..=interval.high).contains(&1.0);
         match p {
             Some(p) if p > ab::MOST_P && apart => format!(
-                "This may be chance: with this many results and trials, the probability of a difference \
+                "This may be due to chance: with this many results and trials, the probability of a difference \
                  this large is {}.",
                 percent(p)
             ),

@@ -6,7 +6,7 @@ use stats::{ab::MOST_P, cluster};
 
 use crate::{compare, observations::Observations, words::count};
 
-/// With fewer trials in either run, an outage or another change may be chance.
+/// With fewer trials in either run, an outage or another change may be due to chance.
 pub(super) const ENOUGH: usize = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Makes the answer of a comparison.
+//! Derives the answer of a comparison.
 
 use crate::order::ByNumber;
 use findings::{

@@ -18,8 +18,8 @@ impl KindAnalysis for PingPongData {
         (SamplingUnit::RoundTrips, modality::points(&self.round_trips))
     }
 
-    /// The histogram excludes the warm-up, so CPU time is a rate. With a concurrent stream, most of it
-    /// belongs to the stream.
+    /// The histogram excludes the warm-up, so CPU time is a rate. With a concurrent stream, most of the CPU
+    /// time belongs to the stream.
     fn cpu_per_work(&self, usage: &CpuUsage) -> Option<f64> {
         let count = self.round_trips.count();
         (count > 0 && self.under.is_none()).then_some(())?;

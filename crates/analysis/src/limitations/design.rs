@@ -10,7 +10,7 @@ pub(super) fn limitations(record: &RunRecord) -> Vec<String> {
     out_of_time(record).into_iter().chain(without_cpu(record)).collect()
 }
 
-/// Unless CPU time is known for all competing results, the design ranks them by value only.
+/// Unless CPU time is known for all competing results, they are ranked by value only.
 fn without_cpu(record: &RunRecord) -> Option<String> {
     let design = &record.header.design;
     if !design.is_adaptive() || design.until_clear || design.objective == Objective::Max {

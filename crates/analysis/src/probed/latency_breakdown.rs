@@ -52,7 +52,7 @@ fn most_taken<'a>(all: &[TracedTrial<'a>]) -> Option<&'a MessagePath> {
         .iter()
         .map(|(_, latency_breakdown)| *latency_breakdown)
         .filter(|latency_breakdown| latency_breakdown.followed > 0 && !latency_breakdown.steps.is_empty());
-    // Takes the first of equals, so that equal records give equal findings.
+    // Takes the first of several maxima, so that equal records give equal findings.
     known.rev().max_by_key(|latency_breakdown| followed(latency_breakdown))
 }
 

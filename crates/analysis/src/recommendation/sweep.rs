@@ -42,8 +42,8 @@ pub(super) struct Setting<'a> {
 }
 
 impl<'a> Sweep<'a> {
-    /// Returns `None` without a sweep, i.e. with too few results, no numeric factor, or a metric without a better
-    /// direction.
+    /// Returns `None` without a sweep, i.e. with too few results, no numeric factor, or a metric for which neither
+    /// direction is better.
     pub(super) fn of(
         workload: &'a str,
         path: &'a str,

@@ -6,7 +6,7 @@ use super::prelude::*;
 
 pub(crate) const RULE: Rule = Rule::cause("backlog-drops", look).over(&["retransmits", "datagram-loss"]);
 
-/// Fraction of lost packets at which it becomes worth acting on.
+/// Minimum fraction of lost packets that is worth acting on.
 const MUCH: f64 = 1e-4;
 
 type BacklogDrops<'a> = (&'a ResultSummary, SoftnetCounters);

@@ -21,7 +21,7 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
     widest.map(|widest| finding(widest, &found, &context.findings.run.id)).into_iter().collect()
 }
 
-/// Level shifts within trials explain some bimodal results. They are left to `level-shift`.
+/// Level shifts within trials explain some bimodal results. `level-shift` reports these results.
 fn unexplained(result: &ResultSummary, modality: Modality) -> Option<Modality> {
     let most = result
         .shifts

@@ -50,7 +50,8 @@ impl Buffer {
     }
 }
 
-/// If the receivers had time to read, a full window is not their fault. `None` if unknown.
+/// Returns whether the receivers had time to read, in which case they did not cause a full window. `None` if
+/// unknown.
 pub(crate) fn receivers_had_time(usage: &CpuUsage) -> Option<bool> {
     let share = |busy: Nanos, elapsed: Nanos| (elapsed.0 > 0).then(|| busy.seconds() / elapsed.seconds());
     let receivers = usage.threads.iter().filter(|thread| thread.role == ThreadRole::Receive);

@@ -36,14 +36,14 @@ fn finding(matrix: &PairMatrix) -> Option<Claim> {
         .with_limits(weighed.limitation)
         .with_remedy(
             Remedy::manual(
-                "They share a switch, an uplink or a hypervisor's CPUs",
+                "The pairs share a switch, an uplink or a hypervisor's CPUs",
                 vec![
                     "uplink = \"NAME\"  # in [hosts.NAME] of all hosts behind it".to_owned(),
                     "at_once = false  # in [schedule]".to_owned(),
                 ],
             )
             .explained(
-                "Declare it so that no two pairs use it at the same time, or measure one \
+                "Declare the shared resource so that no two pairs use it at the same time, or measure one \
              pair at a time.",
             ),
         ),

@@ -1,5 +1,5 @@
-//! `cpu-per-byte`: a path is slower than the one below it because each byte costs more CPU time, and the CPU is full
-//! on both.
+//! `cpu-per-byte`: a path is slower than the one below it because each byte costs more CPU time, and the CPU limits
+//! both.
 
 use findings::{CostStep, CpuCost, Difference};
 use samples::ValidityWarning;

@@ -18,7 +18,7 @@ pub(crate) const RULE: Rule = Rule::cause("cpu-throttled", look).counted().over(
     "workload-limit",
 ]);
 
-/// Fraction of the periods in which the quota was used up. A single period may be an accident.
+/// Fraction of the periods in which the quota was used up. A single period may be due to chance.
 const WORTH_A_WARNING: f64 = 0.02;
 const SERIOUS: f64 = 0.2;
 
@@ -40,7 +40,7 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
 
 fn finding(worst: &Slowed<'_>, found: &[Slowed<'_>]) -> Claim {
     claim(&worst.throttling)
-        .further(phrase!["This is the trial of ", worst.result, " that it slowed down most."])
+        .further(phrase!["This is the trial of ", worst.result, " that the quota slowed down most."])
         .about(found, |slowed| slowed.result)
         .affected()
         .with_evidence(found.iter().map(|slowed| evidence(&slowed.throttling, &slowed.result.label)))

@@ -1,4 +1,4 @@
-//! `generator-limited`: a sending thread was saturated, so a faster path would not show.
+//! `generator-limited`: a sending thread was saturated, so a faster path would not show in the result.
 
 use samples::ValidityWarning;
 

@@ -1,5 +1,5 @@
-//! `host-freeing`: fraction of the time that QEMU spends on freeing memory on the host, which bounds the gain from
-//! faster freeing.
+//! `host-freeing`: fraction of the time that QEMU spends on freeing memory on the host. This fraction bounds the gain
+//! from faster freeing.
 
 use findings::BalloonSummary;
 use samples::SyscallCount;

@@ -46,7 +46,7 @@ fn smaller_than_sender(context: &Context<'_>) -> Vec<Claim> {
 
 type Sent<'a> = (&'a ResultSummary, &'a DeviceState);
 
-/// At the sending end. If both ends send, the one with the larger MTU.
+/// Returns the device at the sending end. If both ends send, returns the device with the larger MTU.
 fn sender<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Option<&'a DeviceState> {
     let (client, server) = (result.devices.first()?, result.devices.last()?);
     Some(match measured.asked().map_or(Direction::Forward, |load| load.direction) {

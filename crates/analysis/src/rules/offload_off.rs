@@ -23,10 +23,10 @@ const WANTED: [&str; 3] = ["tx-tcp-segmentation", "tx-generic-segmentation", "rx
 const TUNNELS: &str =
     "Some NICs lose the checksums of tunneled packets, and then checksum offload must stay off.";
 const MUCH: f64 = 0.5;
-/// If the slower side keeps more than this fraction, it is merely a note.
+/// If the slower side reaches more than this fraction of the faster one, the finding is merely a note.
 const LITTLE: f64 = 0.9;
 
-/// Features that are off on the slower side but on on the faster one, by device.
+/// Features that are disabled on the slower side but enabled on the faster one, by device.
 type Off = BTreeMap<String, BTreeSet<String>>;
 
 struct Loss<'a> {
@@ -99,8 +99,8 @@ pub(crate) fn of_devices(devices: &[DeviceState]) -> Vec<Claim> {
 }
 
 fn missing(device: &DeviceState) -> Vec<&'static str> {
-    // A veth pair passes large packets on whole. It is created with GRO off (veth_newlink in drivers/net/veth.c) and
-    // does not need it.
+    // A veth pair passes on large packets without splitting them. It is created with GRO off (veth_newlink in
+    // drivers/net/veth.c) and does not need it.
     let needless = |feature: &str| feature == "rx-gro" && device.kind == "veth";
     let is_off = |feature: &&str| device.features.get(*feature) == Some(&false) && !needless(feature);
     WANTED.into_iter().filter(is_off).collect()

@@ -7,7 +7,7 @@ use super::{ONE, ethtool::typed_at, prelude::*, strongest_by_device};
 pub(crate) const RULE: Rule =
     Rule::cause("qdisc-drops", look).counted().over(&["retransmits", "datagram-loss"]);
 
-/// Fraction of dropped packets at which it becomes worth acting on.
+/// Minimum fraction of dropped packets that is worth acting on.
 pub(super) const MUCH: f64 = 1e-4;
 
 struct Lossy<'a> {

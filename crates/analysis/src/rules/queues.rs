@@ -66,7 +66,8 @@ fn queues<'a>(result: &'a ResultSummary, factors: &[String]) -> Option<(&'a str,
     Some((factor, level.trim().parse().ok().filter(|queues| *queues > 0)?))
 }
 
-/// The busy CPUs of the whole system, or the sum over several machines if another tool reported it.
+/// The number of busy CPUs of the whole system, or the sum over several machines if another tool reported the
+/// CPU time.
 pub(crate) fn cpu(result: &ResultSummary) -> Option<f64> {
     let shares = || {
         let shares = result

@@ -1,4 +1,4 @@
-//! `receiver-limited`: a receiving thread was saturated, so a faster path would not show.
+//! `receiver-limited`: a receiving thread was saturated, so a faster path would not show in the result.
 
 use samples::ValidityWarning;
 

@@ -17,8 +17,8 @@ pub(crate) const RULE: Rule = Rule::cause("shaped-port", look).counted().over(&[
     "tail-latency",
 ]);
 
-/// Times per packet that the rate held packets back, possibly several times for one packet. The rate does not
-/// limit a sender that rarely exceeds it.
+/// Minimum number of delays per packet. One packet may be delayed several times. If there are fewer delays, the sender
+/// rarely exceeds the rate and is not limited by it.
 const WORTH_A_WARNING: f64 = 0.1;
 
 struct Shaped<'a> {

@@ -36,7 +36,7 @@ fn claim(worst: &Refusal<'_>) -> Option<Claim> {
 fn evidence(refusal: &Refusal<'_>) -> Evidence {
     let ports =
         refusal.host.nat_ports.map(|[first, last]| format!("; the rule allows ports {first} to {last}"));
-    Evidence::new(format!("dropped on {} for want of a port, {}", refusal.host.host, refusal.label))
+    Evidence::new(format!("dropped on {} because no port was free, {}", refusal.host.host, refusal.label))
         .count(refusal.host.insert_failed)
         .text(format!(" packets{}", ports.unwrap_or_default()))
 }

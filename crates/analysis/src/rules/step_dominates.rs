@@ -75,8 +75,8 @@ fn finding(worst: &DominantStep<'_>, alike: &[&DominantStep<'_>]) -> Claim {
     .affected()
     .with_evidence(alike.iter().map(|dominated| evidence(dominated)))
     .with_limits([
-        "Only messages followed by a probe are counted, in trials slowed down by it: see the cost of the \
-             probes.",
+        "Only messages followed by a probe are counted, in trials slowed down by the probe: see the \
+             cost of the probes.",
         "Median step times are compared with the median round trip; a step that is slow only occasionally \
          shows only in its 99th percentile.",
     ])

@@ -81,7 +81,7 @@ fn each_rule_has_a_page() {
 fn superseded_rules_exist() {
     for rule in ALL {
         for id in rule.supersedes {
-            assert!(ALL.iter().any(|other| other.id == *id), "{} is over {id}, which is no rule", rule.id);
+            assert!(ALL.iter().any(|other| other.id == *id), "{} supersedes unknown rule {id}", rule.id);
         }
     }
 }

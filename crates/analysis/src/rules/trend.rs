@@ -84,7 +84,7 @@ fn finding(widest: &Drift<'_>, found: &[Drift<'_>]) -> Claim {
     .with_evidence(evidence)
     .with_limits([
         "Up to 5 in 100 steady series appear to drift if neighbouring samples are very similar.",
-        "The start and end values come from a fitted line; the actual rate may be curved.",
+        "The start and end values come from a fitted line; the actual rate may follow a curve.",
     ])
     .with_remedy(
         Remedy::manual("Run a longer test to see where it settles", vec!["turbostat --interval 1".into()])

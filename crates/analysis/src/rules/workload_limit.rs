@@ -1,4 +1,4 @@
-//! `workload-limit`: a workload that already runs has a CPU limit, which the measurement of its network may exceed.
+//! `workload-limit`: a running workload has a CPU limit, which the measurement of its network may exceed.
 
 use samples::{PathRecord, WorkloadLimit};
 

@@ -177,7 +177,7 @@ pub(super) fn order(
     let rank = |difference: &Difference<'_>| {
         let reliable = difference.results.iter().all(|result| findings.unreliable(result).is_none());
         let is_open = difference.is_open();
-        // If all differences may be noise, a pair of names shows the user's question.
+        // If all differences may be noise, a pair of names still indicates the user's question.
         let is_wanted = is_open && difference.is_pair;
         (difference.is_established(), is_open, reliable, is_wanted, difference.is_main)
     };

@@ -1,4 +1,4 @@
-//! `plumb baseline`: names runs, to compare others with.
+//! `plumb baseline`: names runs that other runs are compared with.
 
 use clap::Subcommand;
 use comfy_table::{Table, presets};
@@ -16,7 +16,7 @@ use crate::{
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BaselineCommand {
-    /// Name a run as a baseline; an existing name moves to it
+    /// Name a run as a baseline. An existing name is moved to this run
     Set {
         /// The name: letters, digits, `.`, `_` and `-`
         #[arg(value_parser = name)]

@@ -1,4 +1,4 @@
-//! `plumb between`: measures the path between two endpoints that already run on this machine.
+//! `plumb between`: measures the path between two endpoints that are already running on this machine.
 
 mod document;
 mod ends;
@@ -38,8 +38,8 @@ pub(crate) struct BetweenArgs {
     /// Also measure the latency of each hop, by repeating the trials with probes
     #[arg(long)]
     hops: bool,
-    /// Run the traffic inside the workloads' cgroups, subject to their limits. This takes CPU time and memory
-    /// from them
+    /// Run the traffic inside the workloads' cgroups, within the limits of the cgroups. The traffic then uses
+    /// CPU time and memory of the workloads
     #[arg(long)]
     as_workload: bool,
     /// Trials per workload. More trials give narrower intervals [default: 6, in less than 60 s]
@@ -48,7 +48,7 @@ pub(crate) struct BetweenArgs {
     /// Also write the report to this file; its extension selects the format: .html, .md, .json, .csv
     #[arg(long, visible_alias = "output", short = 'o', value_name = "FILE")]
     report: Option<PathBuf>,
-    /// Do not ask before loading the path. Required if standard input is not a terminal
+    /// Do not ask for confirmation before loading the path. Required if standard input is not a terminal
     #[arg(long, short)]
     yes: bool,
 }
@@ -94,7 +94,7 @@ pub(crate) fn run(args: &BetweenArgs, shared: &GlobalFlags) -> anyhow::Result<Ex
 fn confirm(args: &BetweenArgs, plan: &Plan) -> anyhow::Result<()> {
     let question = question(args, plan);
     if !io::stdin().is_terminal() {
-        let misuse = Misuse::new(format!("{question}, which needs your consent"));
+        let misuse = Misuse::new(format!("{question}, which requires your confirmation"));
         return Err(misuse.hint("add --yes, and --max-rate to limit the load").into());
     }
     let mut prompt = io::stderr();

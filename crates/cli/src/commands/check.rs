@@ -19,11 +19,10 @@ pub(crate) struct CheckArgs {
     /// Fail on a regression larger than this [default: 5%, or 1% if instructions were counted]
     #[arg(long, value_name = "SHARE", value_parser = loss, allow_hyphen_values = true)]
     max_loss: Option<Share>,
-    /// Fail on a 99th percentile that increases by more than this
+    /// Fail if a 99th percentile increases by more than this
     #[arg(long, value_name = "SHARE", default_value = "50%", value_parser = increase, allow_hyphen_values = true)]
     max_p99: Share,
-    /// Fail on packet loss, retransmissions or failed connections that increase by more than this, in percentage
-    /// points
+    /// Fail if packet loss, retransmissions or failed connections increase by more than this many percentage points
     #[arg(long, value_name = "SHARE", default_value = "0.5%", value_parser = loss, allow_hyphen_values = true)]
     max_packet_loss: Share,
     #[command(flatten)]

@@ -27,7 +27,7 @@ pub(crate) struct CompareArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct History {
-    /// Use default run-to-run noise, instead of estimating it from the newest stored runs of A's scenario
+    /// Assume the default run-to-run noise, instead of estimating it from the newest stored runs of A's scenario
     #[arg(long)]
     no_history: bool,
 }
@@ -58,7 +58,7 @@ enum ComparisonFormat {
     Json,
     /// One row per result
     Csv,
-    /// One test case per result, for CI servers (only of `plumb check`)
+    /// One test case per result, for CI servers (`plumb check` only)
     Junit,
 }
 

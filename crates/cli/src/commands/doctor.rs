@@ -25,7 +25,7 @@ pub(crate) struct DoctorArgs {
     /// Check this host instead, over SSH: whether paths can end there
     #[arg(long, value_name = "USER@HOST", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     host: Option<String>,
-    /// List the capabilities plumb uses, what works without each, and which this process has
+    /// List the capabilities that plumb uses, what works without them, and whether this process has them
     #[arg(long, conflicts_with = "host")]
     rights: bool,
     /// Print a JSON document instead of a table

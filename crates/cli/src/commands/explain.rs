@@ -17,7 +17,7 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// A finding's name, as shown in a report, or a run: prints all its findings, hints and warnings
+    /// A finding's name, as shown in a report. If a run is given, prints all its findings, hints and warnings
     /// [default: list all findings]
     #[arg(value_name = "FINDING|RUN", value_parser = FindingOrRun, hide_possible_values = true)]
     finding: Option<String>,
@@ -81,8 +81,8 @@ fn on_platforms(finding: &str) -> String {
     if lines.is_empty() { lines } else { format!("\n## Platforms\n{lines}") }
 }
 
-/// Turns table rows into list items, because some tables are too wide for a terminal: the first column, then
-/// the other columns with their headings.
+/// Turns table rows into list items, because some tables are too wide for a terminal. An item contains the
+/// first column, then the other columns with their headings.
 fn listed(page: &str) -> String {
     let mut head: Option<Vec<&str>> = None;
     let mut text = String::new();

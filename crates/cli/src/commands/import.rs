@@ -23,7 +23,7 @@ use crate::{exit::Exit, failure::Misuse, global_flags::GlobalFlags, output, reme
 
 const NAMED: usize = 40;
 
-/// A summary compares all results, so it is printed only for up to this number.
+/// A summary compares all results, so it is printed only for up to this many results.
 const MAX_SUMMARY: usize = 1000;
 
 #[derive(Debug, Args)]

@@ -86,8 +86,8 @@ pub(crate) fn run(command: &LabCommand, shared: &GlobalFlags) -> anyhow::Result<
     Ok(Exit::Success)
 }
 
-/// Labs are listed in a directory that does not survive a reboot either. It is opened before entering a user
-/// namespace, where root and other users look the same.
+/// Labs are listed in a directory that, like the labs, does not survive a reboot. It is opened before entering a user
+/// namespace, in which root and other users look the same.
 fn registry(shall_be: bool) -> anyhow::Result<Registry> {
     let named = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|folder| folder.is_absolute());
     let folder = machine::runtime_folder(named, &env::temp_dir()).join("plumb/labs");

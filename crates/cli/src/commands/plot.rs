@@ -28,9 +28,8 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub(crate) struct PlotArgs {
-    /// A run's name or prefix, `latest`, `latest:SCENARIO`, or a file: a report page, a run record,
-    /// or another tool's log. Several runs are drawn in one chart per result (percentiles, cdf or
-    /// time-series)
+    /// A run's name or prefix, `latest`, `latest:SCENARIO`, or a file: a report page, a run record, or
+    /// another tool's log. Several runs share one chart per result (percentiles, cdf or time-series)
     #[arg(default_value = "latest", value_name = "RUN", num_args = 1..=MOST_RUNS)]
     runs: Vec<String>,
     /// Kind of chart [default: the first available]

@@ -40,7 +40,7 @@ pub(crate) struct RebalanceArgs {
     /// --replay
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-    /// Simulate the decisions for this recording, as if their moves had been carried out; contacts no
+    /// Simulate the decisions for this recording, assuming that their moves are carried out. Contacts no
     /// machine
     #[arg(long, value_name = "RECORD", conflicts_with_all = ["dry_run", "metrics", "state", "record"])]
     replay: Option<PathBuf>,
@@ -56,7 +56,7 @@ const AFTER_HELP: &str = "The file names each machine's QMP socket (`-qmp \
   qmp = \"/run/web.qmp\"
   floor = \"1GiB\"           # default: a quarter of its initial memory
   ceiling = \"4GiB\"         # default: its initial memory
-  weight = 2               # its part when memory is short; default: 1
+  weight = 2               # relative share when memory is short; default: 1
   agent = \"/run/web.agent\" # port of an agent in the guest, which reports accesses
   slow-nodes = [1]         # guest NUMA nodes with slow memory
 

@@ -50,8 +50,8 @@ pub(crate) struct RunArgs {
     /// Resume an interrupted run [default: the latest unfinished one, of SCENARIO if given]
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "")]
     resume: Option<String>,
-    /// Trials per result, overriding the scenario; the maximum if --budget or --precision is given [default
-    /// then: 20]
+    /// Trials per result, overriding the scenario. With --budget or --precision, this is the maximum [default
+    /// with these flags: 20]
     #[arg(long, value_name = "N", conflicts_with = "resume", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     trials: Option<u32>,
     /// Time budget for all trials, e.g. 10m. Trials are spent where the outcome is still open
@@ -60,16 +60,16 @@ pub(crate) struct RunArgs {
     /// Stop measuring a result once the confidence interval of its median is within this share, e.g. 2%
     #[arg(long, value_name = "SHARE", conflicts_with = "resume", value_parser = job::precision)]
     precision: Option<f64>,
-    /// Objective of the recommendation, which also guides the choice of trials with --budget or --precision
+    /// Objective of the recommendation. With --budget or --precision, it also guides the choice of trials
     /// [default: the scenario's, or efficient]
     #[arg(long, value_parser = one_of(OBJECTIVES), conflicts_with = "resume")]
     objective: Option<Objective>,
-    /// Probes, e.g. cpu,syscalls,packet-way: repeats each result with probes in the first blocks; all or
-    /// none [default: the scenario's]
+    /// Probes to use, e.g. cpu,syscalls,packet-way, or all, or none. Each result is also measured with these
+    /// probes in the first blocks [default: the scenario's]
     #[arg(long, value_name = "PROBES", conflicts_with = "resume", value_parser = probe::chosen)]
     probe: Option<probe::Chosen>,
-    /// Where to run: on this machine, or in a virtual hypervisor, an emulated machine with KVM and
-    /// vhost-net [default: in a hypervisor if the guests need features that this machine lacks]
+    /// Where to run: on this machine, or in a virtual hypervisor (an emulated machine with KVM and vhost-net)
+    /// [default: in a hypervisor if the guests need features that this machine lacks]
     #[arg(long, value_enum, value_name = "WHERE")]
     inside: Option<Place>,
     /// Count executed instructions in an emulated machine instead of measuring times. Other load does not
@@ -101,8 +101,8 @@ pub(crate) struct RunArgs {
     /// Print the plan and its duration without measuring
     #[arg(long, conflicts_with = "resume")]
     dry_run: bool,
-    /// Afterwards, test each recommended remedy that the lab can apply, with and without it in interleaved
-    /// blocks
+    /// After the run, test each recommended remedy that the lab can apply, by measuring with and without it
+    /// in interleaved blocks
     #[arg(long)]
     try_remedies: bool,
     /// Also write the report to this file; its extension selects the format: .html, .md, .json, .csv
@@ -208,7 +208,7 @@ fn execute(
     output: Option<&report::Destination>,
 ) -> Result<Exit> {
     // Only a single-threaded process can enter a user namespace. If the lab has no namespaces, the process
-    // stays outside so that `ssh` runs as the calling user.
+    // does not enter one, so that `ssh` runs as the calling user.
     let makes_hosts = !job.source.scenario.lab.outside().hosts.is_empty();
     let rights = makes_hosts.then(Rights::acquire).transpose().context(NoRights)?;
     let stop = Stop::new();

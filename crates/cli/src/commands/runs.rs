@@ -31,7 +31,7 @@ pub(crate) struct RunsArgs {
 enum RunsCommand {
     /// List stored runs, newest first
     List(ListFormat),
-    /// Show the results of a scenario over its runs: level shifts, drifts and the expected range
+    /// Show the results of a scenario over all its runs: level shifts, drifts and the expected range
     History(history::HistoryArgs),
     /// Remove runs and all their trials
     Remove(removal::RemoveArgs),

@@ -52,7 +52,7 @@ impl Watcher for EventPrinter {
         if let Event::Trouble { error } = &event {
             self.log.write_some(LogTarget::Stderr, format!("error: {error}"));
         }
-        // Only the log quota per address limits JSON documents, because they are results.
+        // JSON documents are results, so only the log quota per address limits them.
         if self.json
             && let Some(document) = server::document(&event)
         {

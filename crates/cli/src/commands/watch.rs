@@ -148,7 +148,7 @@ fn exit(end: WatchEnd, once: bool) -> Exit {
 fn state_path(store: &Path, plan: &Path) -> Result<PathBuf> {
     Ok(match Location::parse(store)? {
         Location::File(file) => state_file(&file, plan),
-        // The state is at the default location of runs, because a plan is watched by a single machine.
+        // The state is stored at the default location of runs, because a plan is watched by a single machine.
         server @ Location::Server(_) => {
             let name = server.to_string().replace('/', "_");
             state_file(&store_path::default_path()?.with_file_name(name), plan)

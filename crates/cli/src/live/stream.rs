@@ -1,6 +1,6 @@
 //! Progress lines of a stream, for each connection and for their sum.
 //!
-//! Each line combines several samples, which are shorter.
+//! Each line combines several shorter samples.
 
 use std::collections::BTreeMap;
 
@@ -72,7 +72,7 @@ impl StreamLines {
         let rows = self.whole.entry(number).or_default();
         let row = rows.remove(&key).map_or(interval, |before| before.and(&interval));
         let _ = rows.insert(key, row);
-        // A connection that has ended, or is late by a line, does not hold up the others.
+        // A connection that has ended, or is late by a line, does not delay the lines of other connections.
         let due = if rows.len() == self.connections { number + 1 } else { number };
         let later = self.whole.split_off(&due);
         std::mem::replace(&mut self.whole, later).into_values().flat_map(|rows| lines(&rows)).collect()

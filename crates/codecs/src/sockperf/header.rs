@@ -113,8 +113,8 @@ mod tests {
         for stranger in [&b"plumbtrf"[..], b"abcdefg", b"GET / HTTP/1.1", b"9876", b"\x16\x03\x01"] {
             assert!((1..=stranger.len()).all(|cut| !may_begin(&stranger[..cut])), "{stranger:?}");
         }
-        // A number of at least 2^48, a missing client flag, unknown flags, and lengths of 13, 65,508 and
-        // more.
+        // The errors are a sequence number of at least 2^48, a missing client flag, unknown flags, and
+        // lengths of 13, 65,508 and more.
         for (place, byte) in [(1, 1), (9, 2), (9, 9), (8, 1), (13, 13), (10, 1), (11, 1)] {
             let mut bad = good;
             bad[place] = byte;

@@ -16,8 +16,8 @@ use crate::{
 
 const GRACE: Duration = Duration::from_secs(3);
 
-/// Returns when the agent exits, or when its input has closed and the grace period is over. The output stream
-/// is returned open, because the agent's last output is sent when it is closed.
+/// Returns when the agent exits, or when the agent's input has closed and the grace period is over. The
+/// output stream is returned open, because closing it sends the agent's last output.
 pub(super) fn carry(
     agent: &mut dyn Agent,
     session: &Session,

@@ -71,6 +71,6 @@ pub(crate) fn by_reply_subjects() {
                 assert_eq!(may, publishers.contains(&user), "{user} replies to {reply}");
             }
         }
-        assert_eq!(received > 0, MEMBERS.contains(&user), "{user} has received its own questions");
+        assert_eq!(received > 0, MEMBERS.contains(&user), "{user} has received its own requests");
     }
 }

@@ -40,7 +40,7 @@ impl Totals {
         }
     }
 
-    /// The factors for bytes and times. `None` if nothing has to change, or too much.
+    /// The factors for bytes and times. `None` if nothing has to change, or if too much would have to change.
     fn factors(self, ends: &[&mut [Interval]]) -> Option<(f64, f64)> {
         let add =
             |sum: Span, it: &Interval| (sum.0 + it.bytes.0 as f64, sum.1 + (it.end - it.start).seconds());

@@ -153,8 +153,8 @@ impl Test {
         }
     }
 
-    /// The last plain row was the whole UDP summary, which only clients print: the bytes sent, and the
-    /// datagrams that the server counted.
+    /// Treats the last plain row as the whole UDP summary. Only clients print this summary. It contains the
+    /// bytes sent, and the datagrams that the server counted.
     pub(super) fn plain_summary(&mut self, id: u32, printed: u64) {
         self.end = self.end.or(Some(End::Client));
         let forward = Some(!(self.reverse || self.asked.reverse));

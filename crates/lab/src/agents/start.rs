@@ -118,7 +118,7 @@ impl Agents {
         greeted.map_err(|source| self.lost(host, source))
     }
 
-    /// If more machines booted than there are CPUs, all would become too slow for their timeouts.
+    /// If more machines booted at once than there are CPUs, they would all be too slow for their timeouts.
     fn has_room_for(&self, machine: &dyn Machine) -> bool {
         let booting =
             |endpoint: &&Endpoint| endpoint.ready_within.is_none() && endpoint.machine.boot().own_kernel;

@@ -1,11 +1,11 @@
-//! Predicts the minimum number of trials and the maximum duration of a design.
+//! Predicts the minimum number of trials and the maximum duration of a run.
 
 use scenario::Plan;
 use units::Nanos;
 
 const SCREENING: u32 = 2;
 const FEWEST_TO_ESTABLISH: u32 = stats::location::FEWEST as u32;
-/// The maximum fraction of the budget for screening. If two blocks would exceed it, there is only one.
+/// The maximum fraction of the budget for screening. If two blocks would exceed it, screening has only one block.
 const SCREENING_SHARE: f64 = 0.6;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

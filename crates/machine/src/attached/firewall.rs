@@ -10,7 +10,7 @@ const VERDICTS: [&str; 7] = ["drop", "reject", "redirect", "tproxy", "dnat", "qu
 /// Returns each rule that may block or redirect a connection, after its table and chain.
 ///
 /// # Errors
-/// The reason why `nft` cannot list the rules.
+/// Returns the reason why `nft` cannot list the rules.
 pub fn blocking_rules(namespace: &NetNs) -> Result<Vec<String>, String> {
     match runtime::run_in(Some(namespace), "nft", &["list", "ruleset"]) {
         Printed::NotInstalled => Err("nft is not installed".to_owned()),

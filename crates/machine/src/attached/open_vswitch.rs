@@ -27,15 +27,15 @@ struct Table<R> {
     data: Vec<R>,
 }
 
-/// Returns the ports by bridge. Bridges connected by patch ports are merged. The result is empty if Open vSwitch does not
-/// run.
+/// Returns the ports by bridge. Bridges connected by patch ports are merged. The result is empty if Open vSwitch is not
+/// running.
 ///
 /// # Errors
-/// The reason why `ovs-vsctl` cannot read the database.
+/// Returns the reason why `ovs-vsctl` cannot read the database.
 pub fn open_vswitch_bridges() -> Result<BTreeMap<String, SwitchPorts>, String> {
     match runtime::run(OVS_VSCTL, &QUERY.split_whitespace().collect::<Vec<_>>()) {
         Printed::NotInstalled => Ok(BTreeMap::new()),
-        // It is installed, but does not run.
+        // It is installed, but is not running.
         Printed::Failed(reason) if reason.contains("No such file") => Ok(BTreeMap::new()),
         Printed::Failed(reason) => Err(runtime::last_line(&reason)),
         Printed::Output(printed) => bridges(&printed).map_err(|error| error.to_string()),

@@ -13,10 +13,11 @@ use sys::netns::NetNs;
 
 use super::AttachError;
 
-/// A busy node answers within a few seconds. A runtime whose daemon hangs never does.
+/// A busy node responds within a few seconds. A runtime whose daemon hangs never responds.
 const PATIENCE: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(5);
-/// In bytes. The answer about one container has a few thousand, a list of pods a few hundred thousand.
+/// In bytes. The description of a container has a few thousand bytes, and a list of pods a few hundred
+/// thousand.
 const LONGEST_OUTPUT: usize = 16 << 20;
 
 pub(super) enum Answer<T> {
@@ -71,9 +72,9 @@ fn output(command: &mut Command, namespace: Option<&NetNs>, patience: Duration) 
     };
     let (mut printed, mut errors) = (Vec::new(), Vec::new());
     let begun = Instant::now();
-    // No threads, because only a single-threaded process can enter a user namespace.
+    // This starts no threads, because only a single-threaded process can enter a user namespace.
     let end = loop {
-        // The status comes first, so that everything that the program has printed is read.
+        // The status is queried first, so that everything that the program has printed is read.
         let status = child.try_wait();
         let read = drain(&out, &mut printed).and_then(|()| drain(&err, &mut errors));
         match (status, read) {
@@ -108,7 +109,7 @@ fn drain(stream: &UnixStream, into: &mut Vec<u8>) -> io::Result<()> {
 pub(super) fn failed(program: &str, arguments: &[&str], reason: &str) -> AttachError {
     let any = |words: &[&str]| words.iter().any(|word| reason.contains(word));
     let advice = if any(&["permission denied", "Permission denied"]) {
-        "run plumb as root, or as a user who may use the container runtime"
+        "run plumb as root, or as a user with access to the container runtime"
     } else if any(&[
         "Cannot connect",
         "connect: no such file",

@@ -25,15 +25,16 @@ pub const BALLOON: &str = "balloon";
 const SANDBOX: &str = "on,obsolete=deny,elevateprivileges=deny,spawn=deny";
 /// After a panic, both the guest and QEMU exit.
 const KERNEL_ARGUMENTS: &str = "console=ttyS0 quiet panic=-1 rootfstype=ramfs";
-/// On a busy host, an emulated timer fires late. A kernel that calibrated with it would hang during boot, or
-/// reject the TSC, which is the host's (admin-guide/kernel-parameters.txt in the kernel sources).
+/// On a busy host, an emulated timer fires late. A kernel that used it for calibration would hang during boot, or
+/// reject the TSC, which is that of the host (admin-guide/kernel-parameters.txt in the kernel sources).
 const EMULATED_KERNEL_ARGUMENTS: &str = "tsc=reliable no_timer_check";
 /// This CPU has fewer extensions than `max`, which makes emulation four times as fast and avoids hangs.
 const EMULATED_CPU: &str = "EPYC";
 /// Random numbers of the CPU would differ between boots.
 const COUNTED_CPU: &str = "EPYC,-rdrand,-rdseed";
-/// Makes addresses and hashes equal in every boot, lets real-time threads use the whole CPU, stops socket buffers from
-/// growing, and confirms neighbours at once and for good, because other neighbours have no cached Ethernet header.
+/// Makes addresses and hashes equal in every boot, lets real-time threads use the whole CPU, and stops socket buffers
+/// from growing. Neighbours are confirmed immediately and permanently, because other neighbours have no cached Ethernet
+/// header.
 const COUNTED_KERNEL_ARGUMENTS: &str = "nokaslr norandmaps mitigations=off random.trust_cpu=off random.trust_bootloader=off \
      sysctl.kernel.sched_rt_runtime_us=-1 sysctl.net.ipv4.tcp_moderate_rcvbuf=0 sysctl.net.ipv4.tcp_rmem=\"4096 2097152 6291456\" \
      sysctl.net.ipv4.tcp_wmem=\"4096 2097152 2097152\" \

@@ -1,6 +1,6 @@
 //! Confines QEMU, so that a guest that takes it over cannot reach `plumb server` or another guest's QEMU.
-//! QEMU has no network except for inherited descriptors. Started by root, it runs as a separate user if that
-//! user can open the kernel and device files.
+//! QEMU has no network except for inherited descriptors. If root starts QEMU, it runs as a separate user,
+//! provided that this user can open the kernel and device files.
 
 use std::{
     path::Path,

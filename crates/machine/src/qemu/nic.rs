@@ -53,7 +53,7 @@ fn features(virtio: VirtioNet) -> Vec<String> {
     let rings = [("rx_queue_size", virtio.rx_ring), ("tx_queue_size", virtio.tx_ring)];
     options.extend(rings.iter().filter_map(|(name, places)| Some(format!(",{name}={}", (*places)?))));
     if (virtio.mrg_rxbuf, virtio.gro) == (Some(false), Some(false)) {
-        // Otherwise, the guest's driver would drop packets larger than its initial MTU.
+        // Without `host_mtu`, the guest's driver would drop packets larger than its initial MTU.
         options.push(format!(",host_mtu={}", u16::MAX));
     }
     options

@@ -13,7 +13,8 @@ use crate::error::MemoryError;
 const FOLDER: &str = "/sys/kernel/mm/damon/admin/kdamonds";
 const NODES: &str = "/sys/devices/system/node";
 const BLOCK_SIZE: &str = "/sys/devices/system/memory/block_size_bytes";
-/// In microseconds, for one page per region. Sampling may cost up to 4000 pages per second.
+/// The sampling interval in microseconds. A sample checks one page per region, so up to 4000 pages are
+/// checked per second.
 const SAMPLE: u64 = 100_000;
 const SAMPLES: u64 = 40;
 const NO_REPORT: &str = "DAMON reports accesses every 4 s and its first report is pending";

@@ -7,7 +7,7 @@ use super::{Area, Capability, Subject};
 const CLOCK: Subject = Subject {
     id: "clock",
     title: "clock",
-    needed_for: "latency: the clock is read around every message",
+    needed_for: "latency: the clock is read before and after every message",
     area: Area::Machine,
     required: false,
 };

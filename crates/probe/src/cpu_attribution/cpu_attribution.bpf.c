@@ -11,7 +11,7 @@ struct cpu {
 	__u16 softirq; /* whether a soft interrupt is running */
 	__u16 irq; /* nesting depth of hardware interrupts */
 	__u32 task; /* the current task, if known */
-	__u16 waking; /* whether it has left idle, but does not run a task yet */
+	__u16 waking; /* whether the CPU has left idle but is not yet running a task */
 	__u16 changing;
 	__u64 stolen; /* time stolen by the hypervisor since boot */
 	__u64 taken; /* part of `stolen` subtracted from tasks since the start */

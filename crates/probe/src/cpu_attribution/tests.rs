@@ -56,7 +56,8 @@ fn sum(cpu: &AttributedCpu) -> u64 {
     cpu.shares.iter().map(|share| share.time.0).sum()
 }
 
-/// Repeats a test. The times of tasks include steal time immediately, but /proc/stat gets it later or never.
+/// Repeats a test. The times of tasks include steal time immediately, but /proc/stat includes it later or
+/// never.
 fn in_one_of_five(test: impl Fn()) {
     for _ in 0..4 {
         if std::panic::catch_unwind(std::panic::AssertUnwindSafe(&test)).is_ok() {

@@ -28,7 +28,8 @@ pub struct Slices {
 }
 
 impl Default for Slices {
-    /// A slice is long compared to the time to start it, which stops every thread once.
+    /// A slice is long compared with the time it takes to start one. Starting a slice stops every thread
+    /// once.
     fn default() -> Self {
         Self { counting: Duration::from_millis(400), resting: Duration::from_millis(200) }
     }

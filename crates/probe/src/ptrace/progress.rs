@@ -1,4 +1,4 @@
-//! Measures the progress of processes by standard kernel counters, to compare slices with pauses.
+//! Measures the progress of processes with standard kernel counters, to compare slices with pauses.
 
 use std::{collections::BTreeSet, fs};
 

@@ -13,8 +13,8 @@ pub(crate) fn returns_bytes(call: &str) -> bool {
     MOVERS.binary_search(&call).is_ok()
 }
 
-/// Returns whether the call has a return value. rt_sigreturn does not: it restores that of an interrupted
-/// call.
+/// Returns whether the call has a return value. rt_sigreturn has none: it restores the return value of an
+/// interrupted call.
 pub(crate) fn returns_anything(call: &str) -> bool {
     matches!(call, "rt_sigreturn" | "sigreturn")
 }

@@ -39,9 +39,9 @@ pub(crate) fn strace() -> Result<(), Failed> {
     Ok(())
 }
 
-/// perf starts the program, which the probe observes from before that point. perf sometimes loses calls
-/// without an error, so it has to see all of them in only one of several attempts. A call that perf sees and
-/// the probe misses always fails the test.
+/// The probe observes the program from before perf starts it. perf sometimes loses calls without an error, so
+/// it has to see all of them in only one of several attempts. A call that perf sees and the probe misses
+/// always fails the test.
 pub(crate) fn perf() -> Result<(), Failed> {
     let Some(mut probe) = probe_or_skip("perf trace") else { return Ok(()) };
     let mut lost = String::new();

@@ -59,7 +59,7 @@ mod tests {
             let plan = Plan::expand(&scenario, 1, &options);
             let is_stream = |result: usize| plan.results[result].workload.as_str() == THROUGHPUT;
             let streams = plan.trials.iter().filter(|trial| is_stream(trial.result));
-            // A third of the time may be added for repeating disturbed trials.
+            // Repeating disturbed trials may add a third of this time.
             assert!(plan.estimate_of(streams).seconds() < 30.0 && plan.duration_estimate().seconds() < 45.0);
         }
     }

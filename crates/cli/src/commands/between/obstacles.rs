@@ -17,7 +17,7 @@ impl PathShown {
         let on_path = self.known.iter().filter(|one| self.passes(one) && seen.insert(one.namespace.inode()));
         let mut lines: Vec<String> = on_path.flat_map(rules).collect();
         if lines.is_empty() {
-            lines.push("note: no rule of nftables on this path blocks or redirects connections".to_owned());
+            lines.push("note: no nftables rule on this path blocks or redirects connections".to_owned());
         } else {
             let note =
                 "note: a firewall rule, a NetworkPolicy or a sidecar may block or redirect the connection:";

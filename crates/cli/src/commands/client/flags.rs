@@ -41,7 +41,7 @@ pub(crate) struct ClientArgs {
     pub(super) log_file: LogFile,
     #[command(flatten)]
     pub(super) ignored: Ignored,
-    /// Accepted, because iperf3 names the host with it
+    /// Accepted because iperf3 uses it to name the host
     #[arg(short, long, hide = true)]
     client: bool,
 }

@@ -24,7 +24,7 @@ pub(super) struct Verdict {
     /// Failed checks that the other results depend on.
     pub(super) missing: BTreeSet<&'static str>,
     pub(super) lost_paths: BTreeSet<String>,
-    /// Whether the virtual machines are emulated here, so that times and rates mean nothing.
+    /// Whether the virtual machines are emulated here, which makes times and rates meaningless.
     pub(super) emulated: bool,
     /// Whether the scenario runs in a virtual hypervisor, for features that this machine lacks.
     pub(super) in_hypervisor: bool,

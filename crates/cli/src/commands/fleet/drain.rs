@@ -1,4 +1,4 @@
-//! `plumb fleet drain`: stops a member from starting any more agents, so that its host becomes idle.
+//! `plumb fleet drain`: stops a member from starting more agents, so that its host becomes idle.
 
 use std::{thread, time::Duration};
 

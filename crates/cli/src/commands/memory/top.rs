@@ -25,7 +25,7 @@ const ANEW: &str = "\u{1b}[H\u{1b}[J";
 pub(crate) struct TopArgs {
     /// The machines (TOML), as for `plumb rebalance`
     config: PathBuf,
-    /// Print one sample and exit: after one interval, or up to 10 s later while waiting for DAMON
+    /// Print one sample after one interval, then exit. Waiting for DAMON may take up to 10 s longer
     #[arg(long)]
     once: bool,
     /// Print one JSON document per line instead of a table

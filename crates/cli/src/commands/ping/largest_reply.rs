@@ -1,4 +1,4 @@
-//! If no message came back, searches for the size up to which messages do.
+//! If no reply arrived, searches for the largest message size that gets a reply.
 
 use ::workload::{Measurement, PingPongSettings, WorkloadSettings};
 use units::{Bytes, Nanos};

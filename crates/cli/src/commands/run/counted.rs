@@ -6,10 +6,10 @@ use workload::{Direction, Placement, Schedule, WorkloadSettings};
 
 use crate::failure::Misuse;
 
-/// Longer than any trial, because the counts would include reports of intervals.
+/// Longer than any trial, because the counts would otherwise include the reporting of intervals.
 const WHOLE_TRIAL: Nanos = Nanos::from_secs(1 << 20);
 
-/// Lets every end run on the only CPU and report once. Fails if part of the plan cannot be counted.
+/// Makes every end run on the only CPU and report once. Fails if part of the plan cannot be counted.
 pub(super) fn prepare(scenario: &Scenario, plan: &mut Plan) -> Result<(), Misuse> {
     let refused = |what| {
         Err(Misuse::new(format!("cannot count instructions: {what}")).hint(

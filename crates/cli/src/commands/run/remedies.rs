@@ -50,7 +50,8 @@ fn pairs(findings: &Findings, plan: &Plan) -> Vec<([PlannedResult; 2], RemedyTri
     pairs
 }
 
-/// Each pair is a workload with the unchanged result as its baseline, which is repeated for the noise.
+/// Each pair becomes a separate workload. Its baseline is the unchanged result, which is repeated to
+/// determine the noise.
 fn pair(finding: &str, result: &PlannedResult, changed: PlannedResult) -> ([PlannedResult; 2], RemedyTrial) {
     let arm = |result: PlannedResult, word: &str| {
         let mut levels = result.levels.clone();

@@ -10,7 +10,7 @@ pub(crate) struct RemoveArgs {
     /// Names of runs or unique prefixes
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<String>,
-    /// Also remove active runs: their processes end, and their trials are lost
+    /// Also remove active runs. This ends their processes and discards their trials
     #[arg(long)]
     force: bool,
 }

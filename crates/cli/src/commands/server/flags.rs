@@ -31,7 +31,7 @@ pub(crate) struct ServerArgs {
     pub(super) log_file: LogFile,
     #[command(flatten)]
     pub(super) ignored: Ignored,
-    /// Accepted, because iperf3 starts a server with it
+    /// Accepted because iperf3 uses it to start a server
     #[arg(short, long, hide = true)]
     server: bool,
 }
@@ -60,10 +60,11 @@ pub(super) struct Listen {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Operation and output")]
 pub(super) struct Operation {
-    /// Serve one client, then exit, non-zero if its test failed (sockperf over UDP does not count)
+    /// Serve one client, then exit. The exit status is non-zero if the client's test failed. Clients of
+    /// sockperf over UDP do not count
     #[arg(short = '1', long, visible_alias = "one-off")]
     pub(super) once: bool,
-    /// Print one JSON document per client and line; for iperf3 clients, with iperf3's fields
+    /// Print one JSON document per client, each on one line. Documents of iperf3 clients have iperf3's fields
     #[arg(short = 'J', long)]
     pub(super) json: bool,
 }
@@ -81,19 +82,21 @@ pub(super) struct Limits {
     /// Run iperf3 tests one at a time; other clients wait
     #[arg(long)]
     pub(super) queue: bool,
-    /// Maximum rate per client over all connections: refuses tests that request more, and ends tests that
-    /// exceed it instead of slowing them down (clients pace themselves with -b)
+    /// Maximum rate per client over all its connections. Tests that request more are refused. Tests that
+    /// exceed it are ended, not slowed down (clients pace themselves with -b)
     #[arg(long, alias = "server-bitrate-limit", value_name = "RATE", value_parser = bounded_rate)]
     pub(super) max_rate: Option<BitRate>,
-    /// Maximum duration of a test or ping in seconds: refuses longer ones, and ends those without a limit
+    /// Maximum duration of a test or ping in seconds. Tests that request more are refused. Tests without a
+    /// limit are ended after this time
     #[arg(long, value_name = "SECONDS", value_parser = amount::seconds, default_value = "3600")]
     pub(super) max_duration: Nanos,
-    /// Maximum volume of a test or ping: refuses larger ones, and ends those that exceed it
+    /// Maximum volume of a test or ping. Tests that request more are refused, and tests that exceed it are
+    /// ended
     #[arg(long, value_name = "SIZE", value_parser = amount::size)]
     pub(super) max_bytes: Option<Bytes>,
-    /// Disconnect a client that is idle for this long (seconds) [default: 30], or whose host does not
-    /// respond while the server sends (limited to 2 to 10 s); with --once, also exit if no client connects
-    /// in this time [default: never]
+    /// Disconnect a client that is idle for this long (seconds) [default: 30]. If the client's host does not
+    /// respond while the server sends, this time is limited to 2 to 10 s. With --once, also exit if no client
+    /// connects within this time [default: never]
     #[arg(long, value_name = "SECONDS", value_parser = amount::seconds)]
     pub(super) idle_timeout: Option<Nanos>,
 }
@@ -101,7 +104,8 @@ pub(super) struct Limits {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Authentication of iperf3 clients")]
 pub(super) struct Login {
-    /// Private key for decrypting passwords (PEM); excludes plumb ping and sockperf, which cannot log in
+    /// Private key for decrypting passwords (PEM). Every client then has to log in, which `plumb ping` and
+    /// sockperf cannot do
     #[arg(long, value_name = "FILE", requires = "authorized_users_path")]
     pub(super) rsa_private_key_path: Option<PathBuf>,
     /// Users and password hashes: lines of `name,sha256("{name}password")`

@@ -10,8 +10,8 @@ use server::{Client, Event, Work};
 pub(super) struct Hints(Mutex<BTreeSet<String>>);
 
 impl Hints {
-    /// Returns a new hint when the server starts, or after a client's stream, then on the client's thread
-    /// after the measurement.
+    /// Returns a new hint when the server starts or a client's stream ends. In the latter case, this runs on
+    /// the client's thread after the measurement.
     pub(super) fn after(&self, event: &Event<'_>) -> Option<String> {
         if let Event::Listening { confinement: Some(_), .. } = event {
             return limited_congestion(

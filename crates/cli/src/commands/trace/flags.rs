@@ -71,7 +71,8 @@ pub(super) struct Method {
     /// Data to collect
     #[arg(long, value_parser = one_of(PROBES), value_delimiter = ',', default_values = ["cpu", "syscalls"])]
     pub(super) probe: Vec<ProbeKind>,
-    /// Where eBPF is unavailable, count system calls of --pid processes by stopping them at each call: slow
+    /// Where eBPF is unavailable, count system calls of --pid processes by stopping them at each call, which
+    /// is slow
     #[arg(long, value_enum, conflicts_with_all = ["netns", "cgroup", "qemu", "compare", "command"])]
     pub(super) fallback: Option<Fallback>,
 }
@@ -79,7 +80,7 @@ pub(super) struct Method {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(super) struct Output {
-    /// Group system calls by this too [default: process; for a virtual machine: thread]
+    /// Also group system calls by this [default: process; for a virtual machine: thread]
     #[arg(long, value_parser = one_of(BY))]
     pub(super) by: Option<CallGrouping>,
     /// Maximum rows per table

@@ -1,5 +1,5 @@
-//! Starts a program to be traced, held before its first instruction until the probes are attached: a second
-//! plumb process waits and then executes it.
+//! Starts a program to be traced. A second plumb process waits until the probes are attached and then
+//! executes the program, so that the trace covers its first instruction.
 
 use std::{
     env,

@@ -28,7 +28,7 @@ pub(super) struct Document {
 #[derive(Debug, Serialize)]
 pub(super) struct Guest {
     pub(super) monitor: Monitor,
-    /// If the VMM supports several.
+    /// Set only if the VMM supports several boards.
     pub(super) board: Option<Board>,
     pub(super) vcpus: u32,
     pub(super) memory: Bytes,

@@ -88,7 +88,7 @@ impl Plan {
         })?;
         let plan = Self::parse(file, &text)?;
         if let Some([program, ..]) = plan.hook.as_deref() {
-            // If the program does not exist, this is reported when it is needed.
+            // A missing program is reported when it is needed.
             let _ = hook_program(program)?;
         }
         Ok(plan)
@@ -186,7 +186,9 @@ fn hook<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
 
 /// Finds the hook's program like execvp(3); `None` if it does not exist.
 ///
-/// # Errors When another user could have written it.
+/// # Errors
+///
+/// Fails if another user could have written to it.
 pub(super) fn hook_program(name: &str) -> anyhow::Result<Option<PathBuf>> {
     let found = launch::find(name.as_ref()).ok();
     found.as_deref().map(bounded_file::require_trusted).transpose()?;

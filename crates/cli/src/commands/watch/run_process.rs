@@ -1,4 +1,4 @@
-//! Runs each measurement in a `plumb run` process, whose crash does not end the watch.
+//! Runs each measurement in a `plumb run` process, so that a crash of a run does not end the watch.
 
 use std::{path::Path, process::Command, thread, time::Duration};
 

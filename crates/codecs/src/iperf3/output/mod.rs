@@ -79,8 +79,8 @@ pub struct Cpu {
 }
 
 impl Output {
-    /// Parses iperf3's output. If a key is duplicated, its first value is used. As an exception, a second sum
-    /// is the sum of the other direction, as in 3.7 and 3.8.
+    /// Parses iperf3's output. If a key is duplicated, its first value is used. The exception is a second
+    /// sum, which is the sum of the other direction, as in 3.7 and 3.8.
     pub fn parse(json: &str) -> serde_json::Result<Self> {
         let once: once::Once = serde_json::from_str(json)?;
         serde_json::from_value(once.0)

@@ -84,7 +84,7 @@ impl Reading {
         };
         connection.sends = connection.sends.or(measure.sender);
         if !interval.warmup && connection.series.ends_in_warmup() && connection.zero == Nanos(0) {
-            // 3.12 may start the time before the `-O` period ends, but count bytes only afterwards.
+            // iperf3 3.12 may start the clock before the `-O` period ends, but count bytes only afterwards.
             let contradicts = (interval.end - interval.start).seconds() < measure.seconds * 0.9;
             interval.start = if contradicts { Nanos(0) } else { interval.start };
         }

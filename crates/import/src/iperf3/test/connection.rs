@@ -156,7 +156,8 @@ pub(super) fn interval(row: &Row, rest: Rest) -> Option<Interval> {
 }
 
 /// In version 3.12, the time of the first interval after the `-O` period starts before the clock was reset,
-/// and its bytes after that. It lasts from zero to its end, and its printed rate is invalid.
+/// but its bytes are counted only after that. The actual interval lasts from zero to its end, and the printed
+/// rate is invalid.
 pub(super) fn since_zero(row: &Row, rest: Rest) -> Option<Interval> {
     let elapsed = row.end.seconds();
     let rate = Figure { value: row.transfer.value * 8.0 / elapsed.max(0.01), within: 0.0 };

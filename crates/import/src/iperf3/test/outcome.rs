@@ -69,7 +69,9 @@ impl Test {
         if !self.has_sides
             && let Some(gap) = self.streams.iter().map(Connection::gaps).max().filter(|gap| gap.0 > 0)
         {
-            notes.push(format!("{place}: rows are missing, {gap} in total; the rate covers the others"));
+            notes.push(format!(
+                "{place}: rows are missing, {gap} in total; the rate is that of the remaining rows"
+            ));
         }
         if self.streams.iter().any(|it| it.late_report) {
             notes.push(format!(

@@ -1,4 +1,4 @@
-//! Tests the QMP client with replies that are in time, late or missing.
+//! Tests the QMP client with replies that are on time, late or missing.
 
 use std::{
     io::{BufRead, BufReader},

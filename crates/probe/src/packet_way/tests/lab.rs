@@ -69,7 +69,7 @@ impl Lab {
         self
     }
 
-    #[expect(clippy::disallowed_methods, reason = "a setting of a namespace is a file of /proc/sys")]
+    #[expect(clippy::disallowed_methods, reason = "namespace settings are files in /proc/sys")]
     pub(super) fn forward(&self, host: &str) {
         self.inside(host, || {
             for file in ["ip_forward", "conf/all/rp_filter", "conf/default/rp_filter"] {
