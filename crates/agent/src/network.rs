@@ -146,7 +146,7 @@ fn ssh_arrived_at() -> Result<IpAddr, Refusal> {
     let address = connection.split_whitespace().nth(2).and_then(|address| address.parse().ok());
     let address = address.map(|address: IpAddr| address.to_canonical());
     address.ok_or_else(|| {
-        Refusal::new("it was reached at an unknown address; set `address` or `interface` of the host")
+        Refusal::new("it was reached at an address that none of its interfaces has; set `address` or `interface` of the host")
     })
 }
 
