@@ -1,4 +1,4 @@
-//! Effective socket settings at each result's ends, and the CPUs their threads ran on.
+//! Effective socket settings at both ends of each result, and the CPUs that the threads of each end ran on.
 
 use findings::{EndSocket, Findings};
 use workload::SocketFacts;

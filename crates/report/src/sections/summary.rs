@@ -34,7 +34,7 @@ struct Scope {
     brief: bool,
 }
 
-/// Ordered from most to least detailed. The first that fits is used, so no sentence is cut off.
+/// Ordered from most to least detailed. The first one that fits is used, so no sentence is cut off.
 const SCOPES: [Scope; 6] = [
     Scope { warnings: true, ..MOST },
     MOST,

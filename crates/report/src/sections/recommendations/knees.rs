@@ -1,4 +1,4 @@
-//! The knees: the level from which the metric stops growing with a factor, with the curve.
+//! The knee of each factor, i.e. the level from which the metric stops growing, with the curve.
 
 use findings::{Answer, Knee};
 use units::Confidence;
