@@ -52,7 +52,7 @@ const KINDS: [(&str, Option<Shape>); 5] = [
     ("disturbed", None),
 ];
 
-/// Two identical runs with levels that vary by 0.7 %, for which the floor is 2 %, and two with a loss.
+/// Two identical runs with levels that vary by 0.7 %, for which the floor is 2 %, and two runs with a loss.
 fn verdicts() -> Vec<Case> {
     let mut cases = Vec::new();
     for n in [5, 10, 30] {
