@@ -1,4 +1,4 @@
-//! Tests that plumb does not trust files that another user can write, or links made by another user.
+//! Tests that plumb does not trust files that another user can write to, or links made by another user.
 
 use std::{
     fs::{self, Permissions},

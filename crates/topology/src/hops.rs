@@ -114,8 +114,8 @@ impl Hop {
     }
 }
 
-/// Appends the devices from the namespace `space` to the address `to`, which `wanted` has. Returns why the walk ended
-/// early, if it did.
+/// Appends the devices from the namespace `space` to the address `to` of the namespace `wanted`. If the walk ends
+/// early, returns the reason.
 fn walk(
     spaces: &Spaces<'_>,
     mut space: usize,

@@ -173,7 +173,7 @@ impl Namespaces {
         self.hosts.get(host).map(|host_namespace| &host_namespace.namespace)
     }
 
-    /// Entering the own namespace would need privileges.
+    /// Does not enter the process's own namespace, because that would need privileges.
     pub(crate) fn read_in<T: Send>(&self, host: &HostName, read: impl FnOnce() -> T + Send) -> Option<T> {
         let host_namespace = self.hosts.get(host)?;
         if host_namespace.is_own { Some(read()) } else { host_namespace.namespace.run_in(read).ok() }

@@ -1,4 +1,4 @@
-//! VXLAN overlays (RFC 7348), with a tunnel device in each member host. Attributes: linux/if_link.h,
+//! VXLAN overlays (RFC 7348), with a tunnel device on each member host. For the attributes, see linux/if_link.h and
 //! linux/neighbour.h.
 
 use std::{
@@ -47,7 +47,7 @@ const BRIDGE: u8 = 7;
 const PERMANENT: u16 = 0x40 | 0x80;
 /// `NTF_SELF` selects the table of the tunnel device rather than the bridge.
 const SELF: u8 = 0x02;
-/// The entry for addresses without an entry (head-end replication).
+/// The entry for addresses that have no entry of their own (head-end replication).
 const ALL: [u8; 6] = [0; 6];
 
 pub(crate) fn smallest() -> Lab {
