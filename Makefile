@@ -1,7 +1,7 @@
 # Every target works in a fresh clone with a Rust toolchain (rustup) and apt; see `make help`. Tests use the
-# dev profile and always the whole workspace, because a single package would have other features, and all of
-# its dependencies would be rebuilt. `make build` and `make demo` use the release profile, benches and
-# packages use dist.
+# dev profile. They are always built for the whole workspace, because a single package would have other
+# features, so all of its dependencies would be rebuilt. `make build` and `make demo` use the release profile,
+# benches and packages use dist.
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help

@@ -49,7 +49,7 @@ impl Private {
     pub(crate) fn work(&mut self) -> anyhow::Result<Duration> {
         let begin = Instant::now();
         let orders = self.orders.as_mut().context("piped")?;
-        orders.write_all(b"go\n").context("order the peer to work")?;
+        orders.write_all(b"go\n").context("start the work of the peer")?;
         self.wait_for("made")?;
         Ok(begin.elapsed())
     }

@@ -68,7 +68,7 @@ impl Drop for Podman {
     }
 }
 
-/// The limits are needed where root may not raise its own.
+/// The limits are needed where root is not allowed to raise its own limits.
 fn run(name: &str, quota: &str) -> String {
     format!(
         "podman run --detach --name {name} {quota} --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 --network test \

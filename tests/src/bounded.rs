@@ -26,8 +26,8 @@ pub struct Taken {
     pub end: Duration,
 }
 
-/// Interrupts the process when `is_enough` is true or the time is up. Panics if it exceeds a limit, panics,
-/// or leaves a process behind.
+/// Interrupts the process when `is_enough` is true or the time is up. Panics if the process exceeds a limit,
+/// panics, or leaves another process behind.
 #[track_caller]
 pub fn stays_bounded(
     sandbox: &Sandbox,

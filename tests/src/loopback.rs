@@ -52,7 +52,7 @@ pub fn on_loopback<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
     let ns = match NetNs::create("the test") {
         Ok(ns) => ns,
         Err(error) => {
-            assert!(std::env::var_os("CI").is_none(), "a test has to be able to make namespaces: {error}");
+            assert!(std::env::var_os("CI").is_none(), "the tests must be able to create namespaces: {error}");
             eprintln!("returns early: {error}");
             return None;
         }

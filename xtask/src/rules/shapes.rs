@@ -46,7 +46,7 @@ const EXCEPTIONS: &[&str] = &[
     "cli::pin::Cpus",
     // The other type has atomics for several threads.
     "codecs::sockperf::stream::Counts",
-    // One type is for a measured result that a gate cannot decide, and the other one for a skipped result.
+    // One type is for a measured result that a gate cannot decide. The other one is for a skipped result.
     "findings::comparison::OpenQuestion",
 ];
 
