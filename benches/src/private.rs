@@ -79,7 +79,7 @@ impl Private {
 impl Drop for Private {
     /// When the first process ends, the kernel kills all others in its PID namespace, and the namespaces disappear.
     fn drop(&mut self) {
-        // Its children's CPU time is then charged to the bench.
+        // The CPU time of the peer's children is then charged to the bench.
         drop(self.orders.take());
         let begin = Instant::now();
         while begin.elapsed() < FAREWELL && matches!(self.process.try_wait(), Ok(None)) {

@@ -62,7 +62,7 @@ mod tests {
         ] {
             vary(sample, session);
         }
-        // This sends more chunks than allowed, and an oversized one.
+        // Send more chunks than allowed, and an oversized one.
         let chunks = (0_u64..200).map(|sent| {
             let message = Frame { kind: FrameKind::Chunk, sent, consumed: sent, bytes: b"a chunk" }.encode();
             [&u16::try_from(message.len()).expect("short").to_be_bytes()[..], &message].concat()

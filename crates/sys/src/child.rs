@@ -97,7 +97,7 @@ fn spawn(command: &mut Command, ns: Option<NetNs>, identity: Option<Identity>, l
         if confined {
             rustix::thread::set_no_new_privs(true)?;
         }
-        // This comes last, because changing the user clears the parent-death signal.
+        // The parent-death signal is set last, because changing the user clears it.
         die_with(&parent)
     };
     command.process_group(0);

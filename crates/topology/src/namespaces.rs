@@ -260,7 +260,7 @@ impl HostNamespace {
         namespace.enter().map_err(|source| CreateError::Namespaces { hosts: 1, source })?;
         let channel = Channel::open_here(runtime)
             .map_err(|refusal| CreateError::Netlink { whom: format!("host `{}`", host.name), refusal })?;
-        // These files do not exist in a kernel without IPv6, which then refuses the addresses.
+        // In a kernel without IPv6, these files do not exist, and the kernel refuses the addresses.
         for (file, value) in if has_ipv6 { &IPV6[..] } else { &WITHOUT_IPV6 } {
             let _ = write_setting(file, value);
         }

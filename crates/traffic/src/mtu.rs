@@ -143,7 +143,7 @@ impl Tries {
             while monotonic() < until {
                 match socket.recv(&mut answer) {
                     Ok(length) if message.is_answered_by(&answer[..length]) => return Ok(Fate::Answered),
-                    // This EMSGSIZE results from an ICMP error, so the probe did not fit.
+                    // Here, EMSGSIZE results from an ICMP error, so the probe did not fit.
                     Err(error) if is_too_long(&error) => return Ok(Fate::TooLong),
                     Err(error) if !is_wait(&error) => {
                         return Err(Error::socket("receive a probe from", object)(error));

@@ -117,7 +117,7 @@ async fn serve_until(
         }) => {}
     }
     drop(listener);
-    // This fails if the receiver is gone.
+    // Sending fails if the receiver is gone.
     let _ = ends.send(true);
     let _ = timeout(GRACE, connections.ended()).await;
     let _ = timeout(READING, task::spawn_blocking(move || site.idle.lock().clear())).await;
@@ -268,7 +268,7 @@ mod tests {
                 let flood = |_| {
                     let mut stream = from(1, server);
                     stream.set_nonblocking(true).expect("a socket");
-                    // This fails once the buffers are full.
+                    // Writing fails once the buffers are full.
                     let _ = stream.write(attack.as_bytes());
                     stream
                 };

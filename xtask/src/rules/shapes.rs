@@ -38,9 +38,9 @@ const EXCEPTIONS: &[&str] = &[
     "cli::commands::doctor::check::Status",
     // Locks on files and on runs have the same shape, but their crates may not depend on each other.
     "memory::lock::MemoryLock",
-    // This type holds what each method needs from a running machine.
+    // The type holds what each method needs from a running machine.
     "memory::running::means::Means",
-    // This is a line on the screen, sorted by its fields in this order.
+    // The type is a line on the screen, sorted by its fields in this order.
     "cli::live::stream::Key",
     // One type belongs to a command and the other one to a trial.
     "cli::pin::Cpus",

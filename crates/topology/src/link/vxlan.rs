@@ -121,7 +121,7 @@ impl LinkKind for Vxlan {
         let mut requests = Vec::new();
         for member in &self.members {
             let device = devices.get(&member.at, element)?;
-            // This skips hosts that are not on the paths of the run and have not reported an address.
+            // Skip hosts that are not on the paths of the run and have not reported an address.
             let reported = |other: &&VxlanMember| other.at != member.at && !other.local.is_unspecified();
             for other in self.members.iter().filter(reported) {
                 let behind = devices.macs_behind(devices.get(&other.at, element)?);
@@ -174,7 +174,7 @@ fn described(vni: u32, port: u16, local: IpAddr, learning: bool) -> String {
 }
 
 fn reported(data: &[u8]) -> Option<String> {
-    // These are IFLA_VXLAN_ID, _LOCAL, _LEARNING, _PORT and _LOCAL6.
+    // The numbers are IFLA_VXLAN_ID, _LOCAL, _LEARNING, _PORT and _LOCAL6.
     let find = |wanted: u16| AttrIter::new(data).find(|(attribute, _)| *attribute == wanted).map(|(_, v)| v);
     let local = read_back::ip(find(4).or_else(|| find(17))?)?;
     let port = u16::from_be_bytes(find(15)?.try_into().ok()?);
