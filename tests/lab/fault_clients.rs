@@ -58,7 +58,7 @@ const CASES: &[(&str, &str, &str, &str, &str)] = &[
     (ROUTERS, ICMP_HOLE, "near:eth0", PING_OF_1450, "1372 bytes"),
 ];
 
-/// The program creates no cgroup for commands in a lab, so these tests do. They use version 1.
+/// The program creates no cgroup for commands in a lab, so these tests do. They use cgroup version 1.
 const CPU_CGROUPS: &str = "/sys/fs/cgroup/cpu";
 pub(crate) const CPU_LIMITS: Need =
     Need::File("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "cgroups of version 1 with CPU limits");

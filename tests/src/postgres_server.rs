@@ -24,7 +24,7 @@ use crate::{
     signal, wait_until,
 };
 
-/// Debian's `nobody`, because root may not start a server.
+/// Debian's `nobody`, because root is not allowed to start a server.
 const NOBODY: u32 = 65_534;
 const VERSIONS: &str = "/usr/lib/postgresql";
 

@@ -22,8 +22,8 @@ const DEVICE: &str = "/dev/kvm";
 /// completes the first guest. It interprets the second one hundreds of times more slowly and fails at the
 /// first unknown instruction.
 ///
-/// Returns within about two seconds, or ten if the CPU has virtualisation extensions. A guest that hangs is
-/// left to a thread.
+/// Returns within about two seconds, or ten if the CPU has virtualisation extensions. If a guest hangs, its
+/// thread is left running.
 pub fn try_run() -> Result<()> {
     let (sender, result) = mpsc::channel();
     let work = move || {

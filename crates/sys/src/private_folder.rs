@@ -17,8 +17,8 @@ use crate::{process, userns};
 
 const MAX_BYTES: u64 = 1 << 20;
 
-/// A folder with mode 0700. Only this user and root can exchange components of its path. If it does not
-/// exist, it is treated as empty.
+/// A folder with mode 0700. Only this user and root can replace components of its path. A missing folder is
+/// treated as empty.
 #[derive(Debug)]
 pub struct PrivateFolder {
     path: PathBuf,
@@ -173,7 +173,7 @@ fn reach(at: &OwnedFd, name: &OsString, make: bool) -> rustix::io::Result<Option
     }
 }
 
-/// Rejects folders in which users other than root could exchange files.
+/// Rejects folders in which users other than root could replace files.
 fn good(folder: OwnedFd, stat: &Stat, path: PathBuf) -> Result<Step> {
     let (owner, mode) = (stat.st_uid, stat.st_mode & 0o7777);
     let is_own = is_own(stat);

@@ -25,7 +25,7 @@ use crate::{
     topology::Topology,
 };
 
-/// More hops than any reasonable path has, so that a routing loop ends the search.
+/// More hops than any reasonable path has, so that the search ends even if there is a routing loop.
 const MAX_ROUTERS: usize = 16;
 /// Ends the search if a tunnel's packets are routed into the tunnel itself.
 const MAX_DEVICES: usize = 4 * MAX_ROUTERS;

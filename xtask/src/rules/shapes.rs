@@ -36,7 +36,7 @@ const EXCEPTIONS: &[&str] = &[
     "findings::estimate::Interval",
     // The doctor prints these names, for capabilities and for links.
     "cli::commands::doctor::check::Status",
-    // Locks on files and on runs have the same shape, but their crates may not depend on each other.
+    // Locks on files and on runs have the same shape, but their crates are not allowed to depend on each other.
     "memory::lock::MemoryLock",
     // The type holds what each method needs from a running machine.
     "memory::running::means::Means",

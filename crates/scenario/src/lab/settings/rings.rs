@@ -48,7 +48,7 @@ impl DeviceSetting for Rings {
         (one.rx.is_some() && other.rx.is_some()) || (one.tx.is_some() && other.tx.is_some())
     }
 
-    /// Creates the guest's device with a larger receive ring if necessary, because its monitor sets the
+    /// Creates the guest's device with a larger receive ring if necessary, because the monitor sets the
     /// maximum. QEMU does not support larger transmit rings for tap devices.
     fn make_room(&self, lab: &mut Lab, device: &DeviceRef, settings: &DeviceSettings) {
         let [usual, .., most] = VirtioNet::RINGS;

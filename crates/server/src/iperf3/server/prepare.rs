@@ -227,7 +227,8 @@ fn set_tcp(socket: &std::net::TcpStream, params: &Params) -> Result<(), Failure>
         params.congestion.as_ref().filter(|name| sys::socket::available_congestion().contains(name));
     if let Some(congestion) = congestion {
         let set = sys::socket::set_congestion(socket, congestion);
-        // Unprivileged processes may not use every congestion control. Receivers do not need to set one.
+        // Unprivileged processes are not allowed to use every congestion control. Receivers do not need to
+        // set one.
         if params.reverse || params.bidirectional {
             set.map_err(failed(ErrorCode::SET_CONGESTION))?;
         }
