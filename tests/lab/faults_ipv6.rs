@@ -1,4 +1,4 @@
-//! Builds MTU and ICMP holes in IPv6, on a wire and in a tunnel, and checks the named cause.
+//! Builds MTU and ICMP holes in IPv6, on a wire and in a tunnel, and checks which cause is named.
 
 use serde_json::Value;
 

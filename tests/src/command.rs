@@ -129,7 +129,7 @@ impl Sandbox {
         serde_json::from_str(&output.out).expect("a run record is JSON")
     }
 
-    /// Removes the warnings that other work disturbed trials: disturbed results are not judged.
+    /// Removes the warnings about trials that other work disturbed, because disturbed results are not judged.
     #[must_use]
     pub fn as_undisturbed(&self, change: impl Fn(&mut serde_json::Value)) -> Self {
         let other = Self::new(self.plumb.to_str().expect("a plain path"));

@@ -85,7 +85,7 @@ pub fn same_within(floor: f64) -> f64 {
 /// Returns the verdict for a ratio and its p-value.
 ///
 /// The verdict is a difference if the interval of the [`change`] excludes 1 and p is at most [`MOST_P`],
-/// which takes four values on each side. It is within noise if the interval contains 1 and lies within
+/// which takes four values on each side. It is within noise if the interval contains 1 and is within
 /// [`same_within`] (an equivalence test: Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15,
 /// 1987). Otherwise it is unclear. It is also unclear if the interval has less than
 /// [`verdict::LEAST_CONFIDENCE`], which takes three values on each side.

@@ -23,7 +23,7 @@ const DEVICE: &str = "/dev/kvm";
 /// first unknown instruction.
 ///
 /// Returns within about two seconds, or ten if the CPU has virtualisation extensions. If a guest hangs, its
-/// thread is left running.
+/// thread keeps running.
 pub fn try_run() -> Result<()> {
     let (sender, result) = mpsc::channel();
     let work = move || {

@@ -42,7 +42,7 @@ const FORWARDING: [(&str, &str); 3] = [
     ("/proc/sys/net/ipv4/conf/default/rp_filter", "0"),
 ];
 
-/// Disables IPv6 in labs that do not use it, because duplicate address detection and multicast reports would disturb
+/// Disables IPv6 in labs that do not use it. Otherwise, duplicate address detection and multicast reports would disturb
 /// measurements.
 const WITHOUT_IPV6: [(&str, &str); 1] = [("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")];
 

@@ -61,8 +61,8 @@ pub fn probe_mtu(spec: &MtuSpec, stop: &Stop) -> Result<Passage> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hole {
     pub carried: u32,
-    /// Whether this machine's kernel knows that packets of the MTU do not fit. A tunnel drops them without an error for
-    /// the socket.
+    /// Whether this machine's kernel knows that packets of the MTU do not fit. A tunnel drops such packets without an
+    /// error for the socket.
     pub is_known: bool,
 }
 

@@ -20,7 +20,7 @@ pub enum ParseQuantityError {
 /// The spelling of each unit, and its size in base units.
 pub(crate) type UnitTable = &'static [(&'static str, f64)];
 
-/// Parses a quantity. A number without a suffix has the unit spelled `""`, if the table contains it.
+/// Parses a quantity. A number without a suffix has the unit that is spelled `""`, if the table contains such a unit.
 pub(crate) fn quantity(
     text: &str,
     table: UnitTable,

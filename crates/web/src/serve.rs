@@ -117,7 +117,7 @@ async fn serve_until(
         }) => {}
     }
     drop(listener);
-    // Sending fails if the receiver is gone.
+    // Sending fails if the receiver no longer exists.
     let _ = ends.send(true);
     let _ = timeout(GRACE, connections.ended()).await;
     let _ = timeout(READING, task::spawn_blocking(move || site.idle.lock().clear())).await;

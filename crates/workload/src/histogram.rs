@@ -196,7 +196,7 @@ fn encode(histogram: &Histogram<u64>) -> Vec<u8> {
 }
 
 /// Checks the header before decoding. It may come from another machine, and the decoder allocates as much memory as the
-/// header asks for.
+/// header specifies.
 fn decode(mut bytes: &[u8]) -> Result<Histogram<u64>, String> {
     let counts = u32::try_from(bytes.len().saturating_sub(HEAD)).map_err(|_| "too long".to_owned())?;
     if !bytes.starts_with(&head(counts)) {

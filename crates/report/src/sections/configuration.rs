@@ -1,4 +1,4 @@
-//! Effective socket settings at both ends of each result, and the CPUs that the threads of each end ran on.
+//! Effective socket settings at both ends, and the CPUs that the threads of the ends ran on, by result.
 
 use findings::{EndSocket, Findings};
 use workload::SocketFacts;
