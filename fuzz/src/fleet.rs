@@ -12,7 +12,8 @@ use crate::{
     window::Window,
 };
 
-/// Each message has a length of two bytes. After an odd length, this also reads pending chunks and sends one.
+/// Each message is preceded by its length (two bytes). After a message of odd length, this also reads pending
+/// chunks and sends one.
 pub fn session(mut bytes: &[u8]) {
     let now = Instant::now();
     let mut window = Window::new(now);

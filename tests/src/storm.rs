@@ -27,7 +27,7 @@ const STORMY: f64 = 0.8;
 /// The wait after a stored trial, so that faults hit every part of a round.
 const BEYOND: Duration = Duration::from_secs(1);
 const SHORTEST: f64 = 0.3;
-/// The time between controller starts while one after another fails.
+/// The time between the starts of controllers while they fail one after another.
 const APART: Duration = Duration::from_secs(1);
 const GLANCE: Duration = Duration::from_millis(100);
 

@@ -297,7 +297,7 @@ pub(crate) fn runtime() -> Result<Runtime, Refusal> {
     Ok(tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?)
 }
 
-/// Runs `work` on a separate thread, because a thread that has entered a namespace cannot be reused.
+/// Runs `work` on a separate thread, because a thread that has entered another namespace cannot be reused.
 fn on_own_thread<T: Send>(work: impl FnOnce() -> Result<T, CreateError> + Send) -> Result<T, CreateError> {
     thread::scope(|scope| {
         let thread = thread::Builder::new().name("namespaces".into()).spawn_scoped(scope, work);

@@ -175,8 +175,8 @@ const fn is_short(least_rtt: u32) -> bool {
     least_rtt as u64 * 1000 <= NEAR.0
 }
 
-/// The time to wait for the end. If it is lost, either side retransmits it after 0.2, 0.6, 1.4, 3, 6.2, 12.6
-/// and 25.4 s.
+/// The time to wait for the end of the stream. If the end is lost, either side retransmits it after 0.2, 0.6, 1.4, 3,
+/// 6.2, 12.6 and 25.4 s.
 const LOST_END: Nanos = Nanos::from_secs(30);
 const LOSS: u8 = 4;
 
