@@ -1,7 +1,7 @@
 # Every target works in a fresh clone with a Rust toolchain (rustup) and apt; see `make help`. Tests use the
-# dev profile and always the whole workspace, because a single package would have other features, and all of
-# its dependencies would be rebuilt. `make build` and `make demo` use the release profile, benches and
-# packages use dist.
+# dev profile. They are always built for the whole workspace, because a single package would have other
+# features, so all of its dependencies would be rebuilt. `make build` and `make demo` use the release profile,
+# benches and packages use dist.
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
@@ -28,7 +28,7 @@ CONTAINERS := podman:podman runc:runc /usr/lib/podman/netavark:netavark iptables
 TO_TEST  := ip:iproute2 iperf3:iperf3 sockperf:sockperf ping:iputils-ping tcpdump:tcpdump ethtool:ethtool /bin/kill:procps strace:strace perf:linux-perf setpriv:util-linux unshare:util-linux sshd:openssh-server nats-server:nats-server nft:nftables chromium:chromium npm:npm openssl:openssl curl:curl rpm:rpm /var/lib/dpkg/info/postgresql.list:postgresql $(CONTAINERS) $(GUESTS)
 TO_FLEET := ip:iproute2 unshare:util-linux sshd:openssh-server nft:nftables nats-server:nats-server /var/lib/dpkg/info/postgresql.list:postgresql
 TO_BENCH := unshare:util-linux ip:iproute2 ping:iputils-ping iperf3:iperf3 sockperf:sockperf
-# These are optional. Rows of missing tools are left out.
+# These tools are optional. Rows of missing tools are omitted.
 MININET  := mn:mininet brctl:bridge-utils
 PERF     := perf:linux-perf
 TRACERS  := bpftrace:bpftrace strace:strace

@@ -1,8 +1,7 @@
 #!/bin/sh
-# Runs every target, or only the target in the second argument, for the given number of seconds, in parallel
-# on all CPUs. New inputs are written to the build directory, not to the corpus. After a crash, the input is
-# in artifacts/ and the exit status is not zero. FUZZ_FEATURES= skips the targets that need most of the
-# product.
+# Runs every target in parallel on all CPUs, for the given number of seconds. A second argument selects a single target.
+# New inputs are written to the build directory, not to the corpus. After a crash, the input is in artifacts/ and the
+# exit status is not zero. FUZZ_FEATURES= skips the targets that need most of the product.
 set -eu
 cd "$(dirname "$0")"
 seconds=$1

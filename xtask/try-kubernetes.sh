@@ -145,7 +145,7 @@ CONFIG
 {apiVersion: v1, kind: Node, metadata: {name: $node, labels: {kubernetes.io/os: linux, kubernetes.io/arch: amd64}}}
 NODE
     done
-    # This must leave existing objects unchanged.
+    # A second run must leave existing objects unchanged.
     "$manifests/secrets.sh" "$manifests/fleet"
     "$manifests/secrets.sh" "$manifests/fleet"
     kubectl apply -k "$manifests" --validate=strict

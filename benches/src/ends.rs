@@ -1,4 +1,4 @@
-//! Plumb's ends of a load, each in a separate process in which this program runs itself.
+//! Plumb's ends of a load. This program runs itself in a separate process for each end.
 
 use std::{
     env,

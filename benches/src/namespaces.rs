@@ -1,5 +1,5 @@
 //! Bench `namespaces`: a bridge with 100 namespaces. Only the setup is timed. After that, every guest must
-//! reply, so that no contender wins by doing less.
+//! reply, so that no contender wins by doing less work.
 
 mod peers;
 mod plumb;

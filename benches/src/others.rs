@@ -1,7 +1,7 @@
 //! Other activity on the machine during a measurement.
 //!
-//! A process is charged for its own time and for that of its reaped children, which moves to the parent when
-//! they exit. Kernel threads are excluded because they work for the contenders.
+//! A process is charged for its own time and for the time of its reaped children, which is added to the
+//! parent when they exit. Kernel threads are excluded because they work for the contenders.
 
 use std::{fmt, fs, ops::AddAssign, time::Instant};
 

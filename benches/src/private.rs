@@ -49,7 +49,7 @@ impl Private {
     pub(crate) fn work(&mut self) -> anyhow::Result<Duration> {
         let begin = Instant::now();
         let orders = self.orders.as_mut().context("piped")?;
-        orders.write_all(b"go\n").context("order the peer to work")?;
+        orders.write_all(b"go\n").context("start the work of the peer")?;
         self.wait_for("made")?;
         Ok(begin.elapsed())
     }
@@ -79,7 +79,7 @@ impl Private {
 impl Drop for Private {
     /// When the first process ends, the kernel kills all others in its PID namespace, and the namespaces disappear.
     fn drop(&mut self) {
-        // Its children's CPU time is then charged to the bench.
+        // The CPU time of the peer's children is then charged to the bench.
         drop(self.orders.take());
         let begin = Instant::now();
         while begin.elapsed() < FAREWELL && matches!(self.process.try_wait(), Ok(None)) {

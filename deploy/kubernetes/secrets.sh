@@ -17,8 +17,8 @@ draw() { head -c 24 /dev/urandom | base64 | tr '+/' '-_'; }
 put plumb-broker --from-file="$folder/nats.conf" --from-file="$folder/users.conf"
 put plumb-watch --from-file=fleet.toml="$folder/watch.toml" --from-file="$folder/watch.nk"
 
-# There is one Secret for each member, and a DaemonSet that runs only on the node of that member, because a
-# node can read only the Secrets of its own pods. They contain no controller's key.
+# Each member has its own Secret, and a DaemonSet that runs only on the node of that member. This separation
+# is needed because a node can read only the Secrets of its own pods. The Secrets contain no controller's key.
 members=$(awk -F '"' '/^name = /{name = $2} /^role = "member"/{print name}' "$folder/register.toml")
 : >"$here/members.yaml"
 for member in $members; do

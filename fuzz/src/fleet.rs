@@ -12,7 +12,8 @@ use crate::{
     window::Window,
 };
 
-/// Each message has a length of two bytes. After an odd length, this also reads pending chunks and sends one.
+/// Each message is preceded by its length (two bytes). After a message of odd length, this also reads pending
+/// chunks and sends one.
 pub fn session(mut bytes: &[u8]) {
     let now = Instant::now();
     let mut window = Window::new(now);
@@ -62,7 +63,7 @@ mod tests {
         ] {
             vary(sample, session);
         }
-        // This sends more chunks than allowed, and an oversized one.
+        // Send more chunks than allowed, and an oversized one.
         let chunks = (0_u64..200).map(|sent| {
             let message = Frame { kind: FrameKind::Chunk, sent, consumed: sent, bytes: b"a chunk" }.encode();
             [&u16::try_from(message.len()).expect("short").to_be_bytes()[..], &message].concat()

@@ -68,7 +68,7 @@ impl Drop for Podman {
     }
 }
 
-/// The limits are needed where root may not raise its own.
+/// The limits are needed where root is not allowed to raise its own limits.
 fn run(name: &str, quota: &str) -> String {
     format!(
         "podman run --detach --name {name} {quota} --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 --network test \
@@ -94,7 +94,7 @@ pub(crate) fn two_containers() {
     assert!(output.out.contains("local:podman1"), "{output:?}");
 }
 
-/// Other users may not enter the user namespace of the containers and their network.
+/// Other users are not allowed to enter the user namespace of the containers and their network.
 pub(crate) fn rootless_containers() {
     const USER: u32 = 65_533;
     let Some(mut podman) = Podman::start(Some(USER)) else { return };

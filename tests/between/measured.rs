@@ -143,8 +143,8 @@ struct Cgroup {
 }
 
 impl Cgroup {
-    /// Allows 1 ms of CPU time per 10 ms, less than one time slice of the scheduler. Traffic exceeds it on a
-    /// busy machine, too.
+    /// Allows 1 ms of CPU time per 10 ms, which is less than one time slice of the scheduler. Traffic exceeds
+    /// this limit even on a busy machine.
     fn make(pid: u32) -> Self {
         let parent = Path::new(CPU_CGROUPS).join(format!("plumb-test-{pid}"));
         let child = parent.join("child");

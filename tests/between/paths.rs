@@ -125,7 +125,7 @@ fn passes_listed_devices(node: &Node, topology: &Topology) {
     let passed = passed(node, topology);
     let devices: BTreeSet<&String> = passed.keys().collect();
     assert_eq!(devices, listed.iter().collect(), "{}: devices that the packet passed", topology.name);
-    // A macvlan device and the one below it see the packet with one timestamp.
+    // A macvlan device and the device below it see the packet with the same timestamp.
     assert!(listed.is_sorted_by_key(|device| passed[device]), "{}: {listed:?}, {passed:?}", topology.name);
 }
 

@@ -319,7 +319,7 @@ pub(crate) fn encrypted() {
 
 /// Attackers send nothing, or only the first bytes of a TLS handshake.
 pub(crate) fn silent_handshakes() {
-    /// This exceeds the server's limit for all addresses together.
+    /// More connections than the server's limit for all addresses together.
     const FLOOD: usize = 300;
     /// The start of a ClientHello that is never completed (RFC 8446, section 5.1).
     const BEGUN: &[u8] = &[22, 3, 1, 2, 0, 1, 0, 1, 252];

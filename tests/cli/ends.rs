@@ -60,7 +60,7 @@ fn interrupted(sandbox: &Sandbox, server: &Server, words: &[&str]) -> Output {
     command.args(["-t", "60", "-i", "100ms"]).stdout(file).stderr(Stdio::piped());
     let client = command.spawn().expect("plumb was built");
     let printed = || fs::read_to_string(&lines).expect("the file exists");
-    // With --json the client prints no lines, so this watches the server.
+    // With --json, the client prints no lines, so this test watches the server.
     let json = words.contains(&"--json");
     let sends = || cpu_time(client.id()) >= WELL_BEGUN;
     let flows = || if json { server.printed("#1 ") && sends() } else { printed().lines().count() >= 3 };

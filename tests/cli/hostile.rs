@@ -97,7 +97,7 @@ fn alter_one(socket: &UdpSocket) {
     let mut message = [0; 2048];
     while let Ok((length, client)) = socket.recv_from(&mut message) {
         let answer = &mut message[..length];
-        // This clears the client flag.
+        // Clear the client flag.
         answer[9] &= !1;
         if answer[..8] == ALTERED.to_be_bytes() {
             answer[0] ^= 0x80;

@@ -1,4 +1,4 @@
-//! Rates of wrong and right judgements on generated data.
+//! Rates of right and wrong verdicts on generated data.
 
 use std::{f64::consts::TAU, fmt::Write, sync::LazyLock};
 

@@ -1,4 +1,4 @@
-//! Tests that plumb does not trust files that another user can write, or links made by another user.
+//! Tests that plumb does not trust files that another user can write to, or links made by another user.
 
 use std::{
     fs::{self, Permissions},
@@ -100,7 +100,7 @@ fn by(uid: u32, sandbox: &Sandbox, set: &[(&str, &Path)], words: &[&str]) -> Out
 }
 
 /// Changes `plumb/NAME` in a folder. The second part is the command that the error suggests, or `None` if
-/// plumb reads the file.
+/// plumb reads the file without an error.
 type Change = (fn(&Path, &str), Option<&'static str>);
 
 const OF_ROOT: &[Change] = &[
@@ -307,8 +307,7 @@ fn secrets() {
     assert!(output.err.contains("5 characters"), "{output:?}");
 }
 
-/// Commands that write a file named by the user, without that name, and the file that they write in a folder
-/// of that name.
+/// Commands without the path that belongs after `-o`, and the name of the file that the command writes there.
 const WRITERS: &[(&[&str], &str)] = &[
     (&["report", "latest", "-o"], "report.md"),
     (&["report", "latest", "-o"], "report.html"),

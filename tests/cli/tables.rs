@@ -20,8 +20,8 @@ fn is_setting(levels: &Value, queues: &str, channels: &str) -> bool {
     levels["Queue"] == queues && levels["채널 수"] == channels
 }
 
-/// The author found that throughput saturates beyond 16 queues, and that 8 queues with 16 channels use least
-/// CPU time.
+/// The author found that throughput saturates beyond 16 queues, and that 8 queues with 16 channels use the
+/// least CPU time.
 pub(crate) fn answers_a_sweep_in_a_table() {
     let sandbox = sandbox();
     let found = findings(

@@ -1,4 +1,4 @@
-//! Tests servers at a link-local IPv6 address with the client's device.
+//! Tests clients that reach a link-local IPv6 address of a server through a given device.
 
 use plumb_tests::{Case, Need, Sandbox, path_of};
 use sys::netns::NetNs;

@@ -77,8 +77,8 @@ fn over_both(rows: &[&str]) -> impl Iterator<Item = String> {
     rows.iter().flat_map(|flags| [(*flags).to_owned(), format!("{flags} --tcp")])
 }
 
-/// Repeats if the client closes its connection with unread replies, because it may mistake its own end for
-/// the server's.
+/// Repeats the test if the client closes its connection with unread replies, because the client may then
+/// mistake its own end for the server's.
 fn served(sandbox: &Sandbox, flags: &str) -> [Ended; 2] {
     let both = || {
         let server = Server::start(sandbox, "-1 --idle-timeout 4");

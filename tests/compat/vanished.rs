@@ -39,7 +39,7 @@ const ROWS: &[Row] = &[
 ];
 
 const PORT: &str = "5201";
-/// The number of packets within [`WHILE`] that is far more than a finished test sends.
+/// A number of packets within [`WHILE`] that is far beyond what a finished test sends.
 const MANY: u64 = 200;
 const WHILE: Duration = Duration::from_secs(1);
 

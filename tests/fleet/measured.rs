@@ -47,7 +47,7 @@ pub(crate) fn hosts_with_ipv6() {
     let record = network.sandbox.record();
     let trial = &trials(&record)[0];
     assert_eq!(trial["path_check"]["mtu"], 1500, "the MTU is checked end to end");
-    // A segment of IPv6 has 20 bytes less than one of IPv4.
+    // An IPv6 segment carries 20 bytes less than an IPv4 segment.
     assert_eq!(trial["measurement"]["flows"][0]["sender"]["socket"]["mss"], 1428, "{trial}");
     network.agents_are_gone();
 }

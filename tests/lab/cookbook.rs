@@ -22,7 +22,7 @@ fn check(page: &Path) {
     let (name, scenario) = scenario.split_once('\n').expect("a block has lines");
     let sandbox = sandbox();
     let file = sandbox.file(name, scenario);
-    // A comparison needs five blocks. A fact of the run does not.
+    // A finding from a comparison needs five blocks. A finding from a fact of the run does not.
     let trials = if finding == "offload-off" { "5" } else { "2" };
     let _ = sandbox.succeed(&["run", &file, "--trials", trials]);
     let found = sandbox.as_undisturbed(|_| ()).findings("latest");

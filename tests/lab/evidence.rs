@@ -26,7 +26,7 @@ impl<'a> Standing<'a> {
 
     fn iperf3(&self, from: &str, to: &str, address: &str) -> serde_json::Value {
         let server = self.start(to, &["iperf3", "--server", "--one-off", "--json"]);
-        // This is port 5201 in state LISTEN.
+        // Port 5201 in state LISTEN.
         let listens = |line: &str| line.contains(":1451 ") && line.contains(" 0A ");
         let sockets = || self.sandbox.inside(to, &["cat", "/proc/net/tcp", "/proc/net/tcp6"]);
         assert!(wait_until(PATIENCE, || sockets().lines().any(listens)), "the server listens");

@@ -15,7 +15,8 @@ wires.down = { between = ["switch:p2", "server:eth0"], addresses = ["none", "198
 bridges.br0 = { host = "switch", ports = ["p1", "p2"] }
 paths.path = { from = "client", to = "server", layers = ["wire", "bridge"], baseline = true }
 "#;
-/// The small MTU is between the routers. On a wire of the server, TCP would fit its segments to it.
+/// The small MTU is between the routers. On a wire of the server, TCP would adapt its segment size to the
+/// MTU.
 const ROUTERS: &str = r#"
 hosts.client = {}
 hosts.near = {}
@@ -36,7 +37,7 @@ const STREAM: &str = "client 198.18.0.2 -t 2 -C cubic";
 const PING: &str = "ping 198.18.0.2 --sockperf -t 2";
 const PING_OF_1450: &str = "ping 198.18.0.2 --sockperf -t 2 -m 1450";
 
-/// They end by themselves.
+/// The servers end by themselves.
 const SERVERS: &str = "timeout 20 iperf3 -s & timeout 20 sockperf server & wait";
 
 const MTU_HOLE: &str = "kind = \"mtu-hole\", mtu = 1400";
@@ -57,7 +58,7 @@ const CASES: &[(&str, &str, &str, &str, &str)] = &[
     (ROUTERS, ICMP_HOLE, "near:eth0", PING_OF_1450, "1372 bytes"),
 ];
 
-/// The program creates no cgroup for commands in a lab, so these tests do. They use version 1.
+/// The program creates no cgroup for commands in a lab, so these tests do. They use cgroup version 1.
 const CPU_CGROUPS: &str = "/sys/fs/cgroup/cpu";
 pub(crate) const CPU_LIMITS: Need =
     Need::File("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "cgroups of version 1 with CPU limits");

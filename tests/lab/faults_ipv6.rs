@@ -1,4 +1,4 @@
-//! Builds MTU and ICMP holes in IPv6, on a wire and in a tunnel, and checks the named cause.
+//! Builds MTU and ICMP holes in IPv6, on a wire and in a tunnel, and checks which cause is named.
 
 use serde_json::Value;
 
@@ -54,7 +54,7 @@ struct Hole {
     fault: &'static str,
     placed: &'static str,
     loses: &'static str,
-    /// On the wire and in the tunnel. A tunnel over IPv6 adds 70 bytes.
+    /// The largest packets that pass on the wire and in the tunnel. A tunnel over IPv6 adds 70 bytes.
     carried: [u32; 2],
 }
 
@@ -103,7 +103,8 @@ pub(crate) fn names_holes_in_ipv6() {
     }
 }
 
-/// Each run creates a lab, because hosts remember the MTU of a path for minutes (net.ipv6.route.mtu_expires).
+/// Each run creates a new lab, because hosts remember the MTU of a path for minutes
+/// (net.ipv6.route.mtu_expires).
 fn measured(hole: &Hole, placed: &str) -> Value {
     let sandbox = sandbox();
     let text = format!(

@@ -51,7 +51,7 @@ impl Server {
     fn start(sandbox: &Sandbox, lab: &Standing<'_>) -> Self {
         let server = lab.start("right", &[env!("CARGO_BIN_EXE_plumb"), "server", "-B", SERVER]);
         let server = Self(server);
-        // This is port 5201 in state LISTEN.
+        // Port 5201 in state LISTEN.
         let listens = |line: &str| line.contains(":1451 ") && line.contains(" 0A ");
         let there = || sandbox.inside("right", &["cat", "/proc/net/tcp"]).lines().any(listens);
         assert!(wait_until(PATIENCE, there), "the server listens");

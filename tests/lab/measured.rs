@@ -1,4 +1,4 @@
-//! Tests runs that measure, with their records and reports.
+//! Tests measuring runs, and their records and reports.
 
 use std::process::Command;
 

@@ -308,7 +308,8 @@ pub(crate) fn namespaces_of_another_user() {
         return;
     }
     theirs.sleeps();
-    // This process belongs to root and holds the network namespace, inside and outside of the user namespace.
+    // This process belongs to root and holds the network namespace, once from inside the user namespace and
+    // once from outside.
     let hold = format!("exec 7</proc/{0}/ns/net; exec", theirs.pid());
     let enter = format!("{hold} nsenter --preserve-credentials --user --target {} sleep 600", theirs.pid());
     for (script, reported) in [(enter, "user namespace"), (format!("{hold} sleep 600"), "network namespace")]

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::{PATIENCE, sandbox};
 
-/// One and two queues, with and without segmentation offload. A veth counts per queue only with receive
+/// One and two queues, with and without segmentation offload. A veth has per-queue counters only with receive
 /// offload.
 const SETTINGS: &str = r#"
 [devices."left:eth0"]

@@ -1,4 +1,4 @@
-//! Checks that runs without a fault name no fault as a cause.
+//! Checks that no fault is named as a cause if the lab has no fault.
 
 use std::fmt::Write as _;
 
@@ -21,14 +21,14 @@ struct Drawn {
     loops: usize,
 }
 
-/// They send less than `RATES`.
+/// These workloads send less than `RATES`.
 const BOUNDED: [&str; 4] = [
     "kind = \"stream\", rate = \"5Mbit/s\", message = \"4KiB\"",
     "kind = \"stream\", transport = \"udp\", rate = \"5Mbit/s\", message = 1200",
     "kind = \"ping-pong\", schedule = \"open\", period = \"2ms\"",
     "kind = \"ping-pong\", schedule = \"open\", period = \"2ms\", message = 1200",
 ];
-/// They fill a slow link, which is then the cause.
+/// These workloads fill a slow link, which is then the cause.
 const UNBOUNDED: [&str; 6] = [
     "kind = \"ping-pong\"",
     "kind = \"ping-pong\", message = 1380",

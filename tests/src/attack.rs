@@ -77,8 +77,8 @@ pub fn attack(server: SocketAddrV4, rate: u32, lasts: Duration) -> io::Result<u6
 }
 
 impl Kind {
-    /// Starts a connection and sends its bytes. Dropping the socket ends it. Returns whether it was started,
-    /// because the server reacts later.
+    /// Starts a connection and sends its bytes. Dropping the socket ends the connection. Returns only whether
+    /// the connection was started, because the server reacts later.
     fn connect(&self, from: Ipv4Addr, server: SocketAddrV4) -> io::Result<(Socket, bool)> {
         let (kind, protocol) = match self.end {
             End::Datagram => (Type::DGRAM, Protocol::UDP),

@@ -10,7 +10,7 @@ use std::{
 
 use crate::{ProcessGuard, Sandbox, processes, signal, wait_until};
 
-/// This is long enough for a machine on which the process gets no CPU for a while.
+/// Long enough for a machine on which the process gets no CPU for a while.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Clone, Copy)]
@@ -26,8 +26,8 @@ pub struct Taken {
     pub end: Duration,
 }
 
-/// Interrupts the process when `is_enough` is true or the time is up. Panics if it exceeds a limit, panics,
-/// or leaves a process behind.
+/// Interrupts the process when `is_enough` is true or the time is up. Panics if the process exceeds a limit,
+/// panics, or leaves another process behind.
 #[track_caller]
 pub fn stays_bounded(
     sandbox: &Sandbox,

@@ -74,7 +74,7 @@ impl Sandbox {
             .env("XDG_RUNTIME_DIR", self.run())
             .env("PLUMB_DB", self.shared_store.as_ref().map_or_else(|| self.database(), PathBuf::from))
             .env("NO_COLOR", "1")
-            // Tests run in parallel, which would repeat every trial.
+            // Tests run in parallel and disturb each other, so every trial would be repeated.
             .env("PLUMB_KEEP_DISTURBED", "true")
             .envs(guest_kernel().map(|kernel| (GUEST_KERNEL_VARIABLE, kernel)))
             .stdin(Stdio::null());
@@ -129,7 +129,7 @@ impl Sandbox {
         serde_json::from_str(&output.out).expect("a run record is JSON")
     }
 
-    /// Removes the warnings that other work disturbed trials: disturbed results are not judged.
+    /// Removes the warnings about trials that other work disturbed, because disturbed results are not judged.
     #[must_use]
     pub fn as_undisturbed(&self, change: impl Fn(&mut serde_json::Value)) -> Self {
         let other = Self::new(self.plumb.to_str().expect("a plain path"));

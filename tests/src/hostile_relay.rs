@@ -148,7 +148,7 @@ impl HostileRelay {
 
 impl Drop for HostileRelay {
     fn drop(&mut self) {
-        // This ends the accept call, because shutdown(2) also works for a listening Unix socket.
+        // Ends the accept call, because shutdown(2) also works for a listening Unix socket.
         let _ = self.0.shutdown(Shutdown::Both);
     }
 }

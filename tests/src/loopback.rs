@@ -46,13 +46,13 @@ pub fn bring_loopback_up() {
     assert!(up.is_ok_and(|status| status.success()), "ip link set lo up");
 }
 
-/// Runs `work` in a new namespace. Returns `None` if this process may not create one, but panics if the
-/// variable `CI` is set.
+/// Runs `work` in a new namespace. If this process is not allowed to create one, returns `None`, or panics if
+/// the variable `CI` is set.
 pub fn on_loopback<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
     let ns = match NetNs::create("the test") {
         Ok(ns) => ns,
         Err(error) => {
-            assert!(std::env::var_os("CI").is_none(), "a test has to be able to make namespaces: {error}");
+            assert!(std::env::var_os("CI").is_none(), "the tests must be able to create namespaces: {error}");
             eprintln!("returns early: {error}");
             return None;
         }

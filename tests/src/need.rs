@@ -37,7 +37,7 @@ impl Need {
         match self {
             Self::Root if !is_root() => Some("needs root".to_owned()),
             Self::OtherUsers if !(is_root() && has_other_users()) => {
-                Some("needs root who can become other users".to_owned())
+                Some("needs root that can switch to other users".to_owned())
             }
             Self::Program(program, package) if !is_on_path(program) => {
                 Some(format!("needs {program} (apt-get install {package})"))
@@ -55,7 +55,9 @@ impl Need {
                 Some(format!("needs a kernel for guests with {line} (apt-get install {package})"))
             }
             Self::PostgresServer => postgres_server::unmet(),
-            Self::Cpus(count) if cpus() < count => Some(format!("needs {count} CPUs, here are {}", cpus())),
+            Self::Cpus(count) if cpus() < count => {
+                Some(format!("needs {count} CPUs, but this machine has {}", cpus()))
+            }
             _ => None,
         }
     }

@@ -140,8 +140,8 @@ impl Network {
         self.hosts.push(host);
     }
 
-    /// Replaces the IPv4 addresses of the hosts, also for SSH: `h0` has 2001:2::1, and the machine that runs `plumb`
-    /// 2001:2::fe.
+    /// Gives the hosts IPv6 addresses instead of IPv4 addresses, also for SSH: `h0` has 2001:2::1, and the machine that
+    /// runs `plumb` has 2001:2::fe.
     pub fn use_ipv6(&self) {
         self.switch.shell("ip addr add 2001:2::fe/64 dev br0 nodad");
         for (number, host) in (1..).zip(&self.hosts) {

@@ -27,7 +27,7 @@ const STORMY: f64 = 0.8;
 /// The wait after a stored trial, so that faults hit every part of a round.
 const BEYOND: Duration = Duration::from_secs(1);
 const SHORTEST: f64 = 0.3;
-/// The time between controller starts while one after another fails.
+/// The time between the starts of controllers while they fail one after another.
 const APART: Duration = Duration::from_secs(1);
 const GLANCE: Duration = Duration::from_millis(100);
 
@@ -38,8 +38,8 @@ pub struct Storm {
     pub seed: u32,
     pub longest: Duration,
     pub trials: u32,
-    /// A duration such as `4s`. If a controller dies during a trial that is longer than the next controller's
-    /// start, both would send at the same time unless something prevents it.
+    /// A duration such as `4s`. If a controller dies during a trial that lasts longer than the start of the
+    /// next controller, the trials of both would send at the same time unless something prevents this.
     pub trial: &'static str,
 }
 
@@ -210,7 +210,7 @@ impl FaultRun {
         self.until("the next fault", |fault_run| StoredTrials::count(&fault_run.store) >= goal);
         let beyond = BEYOND.mul_f64(self.random.fraction());
         self.pass(beyond);
-        assert!(!self.complete, "the run is complete before all faults were made: {:?}", self.reported);
+        assert!(!self.complete, "the run completed before all faults were caused: {:?}", self.reported);
         // Short faults are more frequent, because each order of magnitude is equally likely.
         let most = self.longest.as_secs_f64() / SHORTEST;
         let lasts = Duration::from_secs_f64(SHORTEST * most.powf(self.random.fraction()));

@@ -14,9 +14,9 @@ use crate::{
     sandbox,
 };
 
-/// This is shorter than a guest's boot timeout, which would stop the controller as well.
+/// Shorter than a guest's boot timeout, which would stop the controller as well.
 const SOON: Duration = Duration::from_secs(20);
-/// This is longer than a monitor takes to start, but shorter than a guest takes to boot.
+/// Longer than a monitor takes to start, but shorter than a guest takes to boot.
 const WELL_BEGUN: Duration = Duration::from_millis(500);
 
 fn booting(sandbox: &Sandbox) -> (Child, u32) {

@@ -44,7 +44,7 @@ pub(crate) fn memory_goes_to_the_machine_that_uses_it() {
     let dry = args("--dry-run", &[&metrics_flag[..], &["--rounds", "2"]].concat());
     let live = |rounds| args("--state", &["--rounds", rounds]);
 
-    // This waits until both guests have booted and their drivers report memory statistics.
+    // Wait until both guests have booted and their drivers report memory statistics.
     let reported = || {
         let _ = round(&dry);
         ["build", "web"].iter().all(|vm| gauge(&metrics, "plumb_vm_available_bytes", vm).is_some())

@@ -185,7 +185,7 @@ pub(crate) fn keeps_results_of_a_machine_that_ends() {
     let standing = Standing::start(&sandbox, &monitor);
     let mut command = sandbox.command(&["measure", "--qemu", &standing.pid(), "--for", "60s", "--json"]);
     let measuring = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("plumb was built");
-    // Without eBPF, it is not visible when the measurement starts.
+    // Without eBPF, the start of the measurement cannot be observed.
     let _ = wait_until(Duration::from_secs(20), || watches(measuring.id()));
     drop(standing);
     let output = measuring.wait_with_output().expect("it was started");

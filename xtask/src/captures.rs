@@ -21,7 +21,7 @@ pub(crate) struct Request {
 
 const SIZES: [(u16, u16); 2] = [(80, 24), (120, 40)];
 
-/// This is more rows than any output has, so that nothing scrolls off before wrapped lines are found.
+/// More rows than any output has, so that nothing scrolls off before wrapped lines are found.
 const PAPER: u16 = 20_000;
 
 const LIVE: &[&str] = &["plumb run quick", "plumb client 127.0.0.1 -p 5299 -t 4"];

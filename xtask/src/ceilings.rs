@@ -1,5 +1,5 @@
-//! The maximum number of tokens in each crate. `cargo xtask count --tokens` prints the current numbers. They
-//! may only fall: a higher number needs a new reason in its line.
+//! The maximum number of tokens in each crate. `cargo xtask count --tokens` prints the current numbers. A
+//! maximum may only fall: to raise it, give a new reason in its line.
 
 #[rustfmt::skip]
 pub(crate) const CEILINGS: &[(&str, usize, &str)] = &[

@@ -1,4 +1,4 @@
-//! Kinds of which there will be more, and limits on the number of files that match on them.
+//! Kinds that will be extended, and limits on the number of files that match on them.
 
 pub(crate) struct Kind {
     pub(crate) name: &'static str,

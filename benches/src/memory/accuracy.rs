@@ -36,7 +36,7 @@ const PATTERNS: [PatternShape; 3] = [
     PatternShape::Scan,
 ];
 
-/// Rounds in which a source learns a pattern. They are not measured.
+/// Rounds in which a source learns a pattern. No measurements are taken in them.
 const LEARNING: usize = 4;
 const SETTLES: u32 = 24;
 

@@ -178,7 +178,7 @@ impl Program {
 
     fn ask(&mut self, order: &Order) -> anyhow::Result<Accesses> {
         let line = format!("{MARK}{}\n", serde_json::to_string(order)?);
-        self.to_guest.write_all(line.as_bytes()).context("send an order to the program in the guest")?;
+        self.to_guest.write_all(line.as_bytes()).context("send a command to the program in the guest")?;
         self.to_guest.flush()?;
         let reply = self.replies.recv_timeout(PATIENCE).context("the program in the guest does not reply")?;
         Ok(serde_json::from_str(&reply)?)

@@ -40,8 +40,8 @@ const PHASES: u32 = 2;
 const SMALL: Bytes = Bytes(16 * MIB);
 const LARGE: f64 = 0.93;
 const HOT_SHARE: f64 = 0.99;
-/// This is below [`HOT_SHARE`], because beyond the working set, each further percentage point of hits takes
-/// tens of MiB.
+/// The target is below [`HOT_SHARE`], because beyond the working set, each further percentage point of hits
+/// takes tens of MiB.
 const TARGET: Share = Share(0.96);
 const ROOM: f64 = 1.15;
 const STEP: u64 = 2 * MIB;

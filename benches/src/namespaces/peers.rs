@@ -12,7 +12,7 @@ pub(super) struct Peer {
     pub(super) name: &'static str,
     script: &'static str,
     program: &'static str,
-    /// Slow peers run only every second round, because their ratios are far from the targets.
+    /// Slow peers run only in every second round, because their ratios are far from the targets.
     is_slow: bool,
     pub(super) targets: &'static [Target],
 }

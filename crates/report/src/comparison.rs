@@ -22,8 +22,8 @@ use crate::{
 
 type Build = fn(&RunComparison) -> Option<Section>;
 
-/// Environments come before values. The answer, always present, comes last, or first on pages that are read
-/// from the top.
+/// Environments come before values. The answer is always present. It comes last, or first on pages that are
+/// read from the top.
 const ORDER: &[Build] = &[
     head::build,
     environment::build,

@@ -3,8 +3,8 @@
 
 use std::{borrow::Cow, fmt::Write};
 
-/// Escapes such characters as `\u001b`, which JSON and TOML read back unchanged. Line feeds, tabs and CSV line
-/// endings (RFC 4180) are preserved.
+/// Replaces such characters with an escape, e.g. `\u001b`, which JSON and TOML read back unchanged. Line feeds, tabs
+/// and CSV line endings (RFC 4180) are preserved.
 #[must_use]
 pub fn harmless(text: &str) -> Cow<'_, str> {
     escaped(text, |sign, next| {

@@ -100,7 +100,7 @@ pub(crate) fn series(measurement: &Measurement) -> Vec<TimeSeries> {
     all
 }
 
-/// Fewer intervals do not show a course.
+/// With fewer intervals, a table does not show how a value changes over time.
 const FEWEST: usize = 3;
 
 pub(crate) fn heads() -> Vec<String> {

@@ -20,17 +20,17 @@ pub(crate) struct Section {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Summary {
-    /// For a page that is read from the top.
+    /// For pages that are read from the top.
     #[default]
     First,
-    /// For a terminal, which shows the end of its output.
+    /// For terminals, which show the end of the output.
     Last,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Depth {
     Always,
-    /// In every format, but folded in formats read from the top.
+    /// Shown in every format, but folded in formats that are read from the top.
     Folded,
     OnlyFull,
 }
@@ -71,7 +71,7 @@ pub(crate) enum Block {
         ids: Vec<String>,
         findings: Vec<Vec<String>>,
     },
-    /// A chart. Formats that cannot show one draw its bars, if it has any.
+    /// A chart. Formats that cannot show a chart draw its bars instead, if it has any.
     Chart(Box<Chart>),
     Commands(Vec<String>),
     /// Shown on request and omitted from the brief form.

@@ -112,7 +112,8 @@ pub fn pictures(findings: &Findings, record: Option<&RunRecord>, options: &Optio
     KINDS.iter().flat_map(of_kind).map(Picture).collect()
 }
 
-/// Draws the results of at least two runs, with a line per run. At most [`MOST_RUNS`] colours differ.
+/// Draws the results of at least two runs, with a line per run. There are only [`MOST_RUNS`] distinct
+/// colours.
 #[must_use]
 pub fn overlaid_pictures(runs: &[(RunRecord, Findings)], options: &Options) -> Vec<Picture> {
     let sources = runs.iter().map(|(record, findings)| Source::new(findings, Some(record), options));

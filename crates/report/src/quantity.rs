@@ -66,7 +66,7 @@ impl Scale {
         Self { decimals, ..self }
     }
 
-    /// A scale for a size or rate in bytes, with the prefixes that need fewer digits for its value.
+    /// A scale for a size or rate in bytes, with binary or decimal prefixes, whichever need fewer digits.
     pub(crate) fn of_bytes(value: f64) -> Self {
         let scales = [BYTES, DECIMAL_BYTES].map(|units| Self::among(units, value));
         let exact = scales.iter().filter_map(|scale| scale.exact(value));
@@ -82,7 +82,7 @@ impl Scale {
         self.exact(value).unwrap_or(self)
     }
 
-    /// `None` if the value needs more than nine decimals, i.e. was computed.
+    /// `None` if the value needs more than nine decimals, which means that it was computed.
     fn exact(self, value: f64) -> Option<Self> {
         let all = format!("{:.10}", value / self.divisor);
         let decimals = all.trim_end_matches('0').split_once('.').map_or(0, |(_, decimals)| decimals.len());

@@ -95,7 +95,7 @@ pub struct Options {
     pub width: usize,
     /// `None` uses the run's objective.
     pub objective: Option<Objective>,
-    /// `None` is the short view on a terminal and the full one elsewhere.
+    /// `None` selects the short view on a terminal and the full view elsewhere.
     pub view: Option<View>,
     pub summary: Summary,
 }

@@ -74,13 +74,13 @@ struct Entry {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// On every page, where it identifies the run.
+    /// Shown on every page, because it identifies the run.
     Head,
-    /// On all pages, including the short one.
+    /// Shown on all pages, including the short one.
     Short,
-    /// On the short page too, if no other section shows the values.
+    /// Also on the short page, if no other section shows the values.
     Chart,
-    /// On the full page, before the findings.
+    /// Shown on the full page, before the findings.
     Detail,
     Full,
 }

@@ -27,7 +27,7 @@ impl Span {
     }
 }
 
-/// Keeps a number and its unit on one line. Backends print it as a space.
+/// A space that keeps a number and its unit on one line. Backends print it as an ordinary space.
 pub(crate) const GLUE: char = '\u{a0}';
 
 /// Allows a break within a word without a hyphen. Backends print nothing for it.

@@ -13,8 +13,8 @@ pub struct MessagePath {
     pub followed: u64,
     /// Round trips that took a less common path or were lost during tracing. They are not included in the steps.
     pub not_followed: u64,
-    /// Followed round trips from the client's send call to the return of its receive call, without the overhead of
-    /// the probe. Each equals the sum of the message's steps.
+    /// The followed round trips, from the client's send call to the return of its receive call, without the overhead of
+    /// the probe. Each one equals the sum of the message's steps.
     pub round_trip: LatencyHistogram,
     /// The steps of the most common path, in order, to the server, through it, and back.
     pub steps: Vec<HopStep>,

@@ -19,9 +19,9 @@ impl Trial {
     }
 }
 
-/// Whether to leave out a result's disturbed trials, given which ones were disturbed: yes, if the others are
-/// the majority and enough for an interval. Repeated baselines, probed trials and pairs measured alone are
-/// judged separately.
+/// Returns whether to leave out a result's disturbed trials, given which ones were disturbed. They are left
+/// out if the undisturbed trials are the majority and enough for an interval. Repeated baselines, probed
+/// trials and pairs measured alone are judged separately.
 #[must_use]
 pub fn leaves_out_disturbed(trials: impl IntoIterator<Item = bool>) -> bool {
     let (mut all, mut undisturbed) = (0, 0);

@@ -1,4 +1,4 @@
-//! The words for a network namespace on this machine that another program has created.
+//! The syntax for naming a network namespace on this machine that another program has created.
 
 use std::{fmt, str::FromStr};
 

@@ -36,7 +36,7 @@ pub struct PlanOptions {
     pub precision: Option<f64>,
     pub objective: Option<Objective>,
     pub probes: Option<Vec<ProbeKind>>,
-    /// If not empty, only these results are measured, and those with `true` are the baselines.
+    /// If not empty, only these results are measured. Entries with `true` are the baselines.
     pub results: BTreeMap<ResultId, bool>,
 }
 

@@ -1,5 +1,5 @@
-//! Selects results to measure simultaneously. They are on paths between existing hosts that share neither a
-//! machine nor an uplink.
+//! Selects results to measure simultaneously. Their paths connect existing hosts and share neither a machine
+//! nor an uplink.
 
 use std::collections::BTreeMap;
 

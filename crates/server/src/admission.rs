@@ -172,7 +172,7 @@ impl<'scope> EventLoop<'scope, '_> {
             holdings,
             move |context, session| {
                 session::iperf3(context, session, admitted);
-                // The watcher has already received the report, so nothing here is needed any more.
+                // The watcher has already received the report, so these are no longer needed.
                 drop((buffers, intervals, send_buffers));
             },
         )

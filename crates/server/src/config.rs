@@ -18,12 +18,12 @@ pub struct Config {
     /// Exits after one client. Sockperf datagrams do not count as a client, because their source may be
     /// spoofed.
     pub once: bool,
-    /// `None` disables authentication. If it is enabled, other protocols are refused because they cannot
-    /// authenticate.
+    /// `None` disables authentication. With authentication, only iperf3 clients are served, because the other
+    /// protocols cannot authenticate.
     pub auth: Option<Auth>,
-    /// Zero means 30 s or, with `once`, no timeout for the first client. While the server is sending a
-    /// stream, it drops a client if its kernel acknowledges nothing for this time (at least 2 s and at most
-    /// 10 s).
+    /// If zero, the timeout is 30 s, or unlimited for the first client with `once`. A client that receives a
+    /// stream is dropped if its kernel acknowledges nothing for this time. For this check, the time is
+    /// limited to 2 to 10 s.
     pub idle_timeout: Nanos,
 }
 

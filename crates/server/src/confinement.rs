@@ -1,6 +1,6 @@
 //! Drops privileges once the server is listening.
 //!
-//! A system call that is not allowed ends the server with a message. An error code would only show as
+//! A system call that is not allowed ends the server with a message. An error code would only show up as
 //! slightly worse measurements.
 
 use std::{fmt, path::Path};

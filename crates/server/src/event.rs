@@ -44,7 +44,8 @@ pub enum Event<'a> {
         peer: SocketAddr,
         reason: Refusal,
     },
-    /// The number of refusals since the last event of this kind, because a burst is not reported one by one.
+    /// The number of refusals since the last event of this kind. In a burst, refusals are not reported one by
+    /// one.
     MoreRefused {
         count: u64,
     },

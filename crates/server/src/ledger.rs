@@ -36,7 +36,7 @@ const ALL_REPLIES: Rate = Rate { per_second: 256 << 20, burst: 64 << 20 };
 /// Tokens spent per failed login. An address may fail ten times in a row, and then once every ten seconds.
 pub(crate) const FAILURE: u64 = 10;
 const FAILURES: Rate = Rate { per_second: 1, burst: 10 * FAILURE };
-/// This limit is effectively infinite, because an attacker could use a lower one to lock everyone out. The
+/// The limit is effectively infinite, because an attacker could use a lower limit to lock everyone out. The
 /// single decryption thread already limits the total rate.
 const ALL_FAILURES: Rate = Rate { per_second: 1 << 40, burst: 1 << 40 };
 

@@ -100,8 +100,8 @@ fn is_absent(address: SocketAddr, error: &io::Error) -> bool {
 fn tcp(address: SocketAddr) -> Result<TcpListener> {
     let named = || format!("{address} for TCP");
     let socket = socket(address, Type::STREAM, Protocol::TCP)?;
-    // This allows binding while connections of an earlier server are in TIME-WAIT. Two listeners still cannot
-    // share an address.
+    // Allow binding while connections of an earlier server are in TIME-WAIT. Two listeners still cannot share
+    // an address.
     sys::socket::set_reuse_address(&socket, true)?;
     socket.bind(&address.into()).map_err(Error::socket("bind", named))?;
     socket.listen(BACKLOG).map_err(Error::socket("listen on", named))?;

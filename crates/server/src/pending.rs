@@ -1,5 +1,5 @@
-//! Connections that have not sent a complete request. If there are too many, the oldest one of the address
-//! with the most is dropped, so that half-open connections cannot lock out other peers.
+//! Connections that have not sent a complete request. If there are too many, the oldest connection of the
+//! address with the most connections is dropped, so that half-open connections cannot lock out other peers.
 
 use std::{
     collections::BTreeMap,
@@ -60,8 +60,8 @@ impl PendingConnections {
         Self { all: BTreeMap::new(), amounts }
     }
 
-    /// Adds a connection. At the per-address limit, drops the oldest connection of its address. At the total
-    /// limit, drops the oldest of the address with the most.
+    /// Adds a connection. At the per-address limit, drops the oldest connection of the same address. At the
+    /// total limit, drops the oldest connection of the address with the most connections.
     pub(super) fn admit(
         &mut self,
         order: u64,

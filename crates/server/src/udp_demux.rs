@@ -92,8 +92,8 @@ impl EventLoop<'_, '_> {
                 self.log.refused(peer, Refusal::NoLogin, now);
                 self.send(at, &greeting.refusing(RefusalCode::Login).encode(), peer);
             }
-            // The client sent this datagram before it had a connected socket, which will answer the client's
-            // repetition.
+            // The client sent this datagram before a socket was connected to it. If the client repeats the
+            // datagram, that socket answers.
             GreetingKind::Proves if self.sessions.conversation(peer).is_some() => {}
             GreetingKind::Proves if self.udp.cookies.know(greeting, peer, now) => {
                 self.welcome(at, greeting, peer, now);

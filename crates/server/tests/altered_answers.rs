@@ -172,7 +172,7 @@ fn an_open_loop(protocol: Protocol, transport: Transport, bit: usize) {
     let (came, lost) = (data.round_trips.count(), data.lost);
     assert_eq!((came, lost), (MEASURED - 1, Some(1)), "{case}");
     let all = data.intervals.iter().map(|interval| interval.round_trips.count() + interval.lost);
-    // Messages that time out after the warm-up are not counted as lost in it.
+    // Messages that time out after the warm-up are not counted as lost during the warm-up.
     assert_eq!(all.sum::<u64>(), WARMING + MEASURED - 1, "{case}");
     // Messages with lower numbers have already been sent, or will be sent later.
     let (strays, duplicates) = (data.strays.expect("counted"), data.duplicates.expect("counted"));

@@ -267,7 +267,7 @@ fn stranger(address: SocketAddr, number: u64) -> Option<TcpStream> {
     // The server may already have dropped it.
     let _ = socket.write_all(request);
     if number % 10 == 5 {
-        // Reads the refusal of its parameters.
+        // Reads the server's refusal of the parameters.
         let _ = socket.set_read_timeout(Some(Duration::from_secs(10)));
         while matches!(socket.read(&mut [0; 64]), Ok(1..)) {}
     }

@@ -23,7 +23,7 @@ pub struct AbResult {
     /// Ratio of the second to the first ([`Level::ratio`]).
     pub ratio: Estimate,
     pub p: f64,
-    /// The verdict for a single cell. With several, adjust their p-values and call [`Self::judged`].
+    /// The verdict for a single cell. For several cells, adjust their p-values and call [`Self::judged`].
     pub difference: Difference,
     /// Both levels if the trials are mixtures of two.
     pub mixture: Option<[Part; 2]>,
@@ -84,10 +84,11 @@ pub fn same_within(floor: f64) -> f64 {
 
 /// Returns the verdict for a ratio and its p-value.
 ///
-/// A difference needs an interval of the [`change`] that excludes 1 and a p of at most [`MOST_P`], which
-/// takes four values on each side. Within noise, the interval contains 1 and is within [`same_within`] (an
-/// equivalence test: Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987). The rest is
-/// unclear, including an interval below [`verdict::LEAST_CONFIDENCE`], which takes three values on each side.
+/// The verdict is a difference if the interval of the [`change`] excludes 1 and p is at most [`MOST_P`],
+/// which takes four values on each side. It is within noise if the interval contains 1 and is within
+/// [`same_within`] (an equivalence test: Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15,
+/// 1987). Otherwise it is unclear. It is also unclear if the interval has less than
+/// [`verdict::LEAST_CONFIDENCE`], which takes three values on each side.
 pub fn difference(ratio: &Estimate, p: f64, floor: f64) -> Difference {
     let Some(change) = change(ratio, floor).filter(|it| verdict::is_sure(it.confidence)) else {
         return Difference::Unclear;

@@ -41,8 +41,8 @@ pub fn plateau(levels: &[Vec<f64>]) -> Option<Plateau> {
     plateau_of_best(&one_each)
 }
 
-/// Like [`plateau`], but the best of several settings represents each level, chosen again in each drawn
-/// curve.
+/// Like [`plateau`], but each level is represented by the best of several settings. The best setting is
+/// chosen again in each drawn curve.
 pub fn plateau_of_best(levels: &[Vec<Vec<f64>>]) -> Option<Plateau> {
     let fits = |value: &f64| value.is_finite() && *value > 0.0;
     if levels.len() < 2 || !levels.iter().flatten().flatten().all(fits) {

@@ -24,7 +24,7 @@ const INDEPENDENT_GAIN: f64 = 9.1;
 const CORRELATION_COST: f64 = 2.0;
 /// The same for runs that follow a first-order autoregression.
 const DEPENDENT_GAIN: f64 = 18.0;
-/// Minimum gain for a drift instead of a single level, without and per run.
+/// Minimum gain for a drift instead of a single level: a fixed part, and a part per run.
 const DRIFT_GAIN: (f64, f64) = (10.0, 0.06);
 /// Grid for the correlation between successive runs.
 const CORRELATIONS: [f64; 10] = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
@@ -135,7 +135,7 @@ fn shift(logs: &[f64]) -> Option<usize> {
     (size.abs() >= LEAST_CHANGE.ln_1p()).then_some(place)
 }
 
-/// Minus twice the log likelihood of a single level, or of two levels separated at a place.
+/// Minus twice the log likelihood of a single level, or of two levels that change at a given place.
 struct Fit {
     independent: f64,
     dependent: f64,

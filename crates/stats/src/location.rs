@@ -175,7 +175,7 @@ fn without_rounding_error(value: f64) -> f64 {
     if rounded.is_finite() && rounded > 0.0 { rounded } else { value }
 }
 
-/// Returns the lower of the two middle values: if three of six values are disturbed, so is the upper one.
+/// Returns the lower of the two middle values. If three of six values are disturbed, the upper one is disturbed too.
 fn lower_median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);

@@ -64,10 +64,10 @@ pub struct BetweenRuns {
 
 /// Estimates the difference to expect between two runs, from a cell's values in successive runs.
 ///
-/// The deviation of the logarithms is the mean absolute successive difference over 2 / sqrt(pi) (Wheeler &
-/// Chambers 2010, chapter 3), without outlying runs ([`FAR`]) and without one large difference ([`PLAIN`])
-/// between levels that last for [`STAYED`] runs. The distance is Student's quantile with the degrees of
-/// freedom of that mean (Cryer & Ryan 1990). `None` for fewer than [`FEWEST_RUNS`].
+/// The standard deviation of the logarithms is the mean absolute successive difference divided by 2 / sqrt(pi) (Wheeler
+/// & Chambers 2010, chapter 3). It leaves out outlying runs ([`FAR`]) and one large difference ([`PLAIN`]) between
+/// levels that last for [`STAYED`] runs. The distance is Student's quantile with the degrees of freedom of that mean
+/// (Cryer & Ryan 1990). `None` for fewer than [`FEWEST_RUNS`].
 pub fn between_runs(values: &[f64], confidence: f64) -> Option<BetweenRuns> {
     let fits = values.len() >= FEWEST_RUNS && values.iter().all(|x| x.is_finite() && *x > 0.0);
     let logs: Vec<f64> = values.iter().filter(|_| fits).map(|x| x.ln()).collect();

@@ -17,9 +17,9 @@ pub struct Test {
 }
 
 /// The statistic is the sum of the first sample's ranks, with ties sharing their rank (Wilcoxon 1945). Up to
-/// [`EXACT_UNPAIRED`] values, every division of the ranks is counted. Larger samples use the observed one and
-/// [`DRAWS`] seeded random ones (Phipson & Smyth 2010). The smallest possible p of n and m values is 2 / C(n
-/// + m, n).
+/// [`EXACT_UNPAIRED`] values, every division of the ranks is counted. Larger samples use the observed
+/// division and [`DRAWS`] seeded random ones (Phipson & Smyth 2010). The smallest possible p of n and m
+/// values is 2 / C(n + m, n).
 pub fn two_sample(a: &[f64], b: &[f64]) -> Option<Test> {
     if a.is_empty() || b.is_empty() {
         return None;

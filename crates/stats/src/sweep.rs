@@ -18,11 +18,12 @@ pub struct Cell<'a> {
 
 /// Returns the adjusted p-values, in the order given.
 ///
-/// A cell has two tests, a rank test ([`permutation::two_sample`]) and Student's t-test on logarithms. Its p
-/// is the smaller of both, each divided by its fraction of the error rate ([`STUDENTS_SHARE`]), and then
-/// adjusted by [`multiple::benjamini_hochberg`]. It is never less than the p of the rank test, so four values
-/// on each side remain the minimum. Student's test uses the larger of the cell's own variance and the median
-/// of its group, because bimodal values hardly vary if all trials of a run happen to fall into one mode.
+/// A cell has two tests, a rank test ([`permutation::two_sample`]) and Student's t-test on logarithms. Each
+/// p-value is divided by the test's fraction of the error rate ([`STUDENTS_SHARE`]). The smaller one is the p
+/// of the cell, which is then adjusted by [`multiple::benjamini_hochberg`]. The p of a cell is never less
+/// than that of the rank test, so four values on each side remain the minimum. Student's test uses the larger
+/// of the cell's own variance and the median of its group, because bimodal values hardly vary if all trials
+/// of a run happen to fall into one mode.
 ///
 /// `None` for a cell without two values in each run.
 #[must_use]

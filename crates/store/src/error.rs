@@ -14,7 +14,7 @@ pub enum StoreError {
     Folder { folder: PathBuf, source: io::Error },
     #[error(
         "cannot open {path} ({reason}); check that it is a file that you can read, in a folder \
-         that you can write, or choose another file"
+         that you can write to, or choose another file"
     )]
     CannotOpen { path: PathBuf, reason: String },
     #[error("cannot write to {place}: {}", place.when_read_only())]

@@ -51,7 +51,7 @@ impl Store {
         self.with_trials("?1", scenario_digest)
     }
 
-    /// Returns the runs of the scenario of `run` without reading its record.
+    /// Returns the runs of the scenario of `run` without reading the run's record.
     pub fn runs_like(&self, run: &RunId) -> Result<Vec<RunListing>, StoreError> {
         self.with_trials("(SELECT digest FROM run WHERE id = ?1 AND digest <> '')", &run.0)
     }

@@ -40,7 +40,7 @@ impl Location {
         match self {
             Self::File(_) => "the file or its folder is read-only; make it writable or choose another file",
             Self::Server(_) => {
-                "this user may not write, or the server is a standby; use the primary or choose another \
+                "this user is not allowed to write, or the server is a standby; use the primary or choose another \
                  database"
             }
         }

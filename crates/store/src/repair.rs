@@ -20,8 +20,8 @@ use crate::{
 };
 
 const REPORTED: usize = 10;
-/// The number of row numbers to try beyond the last row that was reached in order, if the highest one is
-/// unknown.
+/// The number of row numbers to try beyond the last row that was reached in order, if the highest row number
+/// is unknown.
 const FURTHER: i64 = 10_000;
 
 #[derive(Debug)]

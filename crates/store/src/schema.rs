@@ -81,7 +81,7 @@ fn has_migrations(database: &Database) -> Result<bool, DatabaseError> {
 
 fn format(database: &Database, place: &Place) -> Result<u32, StoreError> {
     let explain = place.explain("read the format of");
-    // This is a single transaction, because another process may be creating the tables.
+    // Read in a single transaction, because another process may be creating the tables.
     let look = database.transaction(TransactionKind::Read).map_err(&explain)?;
     let is_marked = is_marked(&look).map_err(&explain)?;
     let has_tables = has_tables(&look).map_err(&explain)?;
@@ -139,7 +139,7 @@ fn writer(database: &Database) -> Option<String> {
 
 fn migrate(database: &Database) -> Result<(), DatabaseError> {
     if let Some(file) = database.file() {
-        // This returns the space of removed runs to the file system. It takes effect only before the first
+        // Return the space of removed runs to the file system. The setting takes effect only before the first
         // table is created.
         file.pragma_update(None, "auto_vacuum", "FULL")?;
     }

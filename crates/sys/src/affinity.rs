@@ -35,7 +35,7 @@ fn bind(thread: Option<Pid>, cpus: &[u32]) -> Result<()> {
     let wanted = set_of(cpus).ok_or_else(|| Error::new(PIN, object(), libc::EINVAL))?;
     let before = sched_getaffinity(thread).named(PIN, object)?;
     sched_setaffinity(thread, &wanted).named(PIN, object)?;
-    // The kernel silently ignores missing CPUs, but here a partial placement must be an error.
+    // The kernel silently ignores CPUs that do not exist, but here a partial placement must be an error.
     if sched_getaffinity(thread) != Ok(wanted) {
         sched_setaffinity(thread, &before).named("restore CPUs of", || "the thread")?;
         let hint = format!("the thread may run on {:?}", list(&before));

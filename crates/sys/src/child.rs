@@ -24,8 +24,8 @@ use crate::netns::NetNs;
 /// Starts a child that the kernel kills when its parent dies. `label` is its name in error messages. Ctrl-C
 /// does not reach the child, because it has its own process group.
 ///
-/// **Caution:** the kernel kills the child when the calling *thread* ends. Use each `command` only once,
-/// because this adds hooks to it.
+/// **Caution:** the kernel kills the child when the calling *thread* ends. Use each `command` only once, because this
+/// function adds hooks to it.
 pub fn spawn_in(command: &mut Command, ns: Option<&NetNs>, label: &str) -> Result<Child> {
     spawn(command, ns.map(NetNs::try_clone).transpose()?, None, label)
 }
@@ -97,7 +97,7 @@ fn spawn(command: &mut Command, ns: Option<NetNs>, identity: Option<Identity>, l
         if confined {
             rustix::thread::set_no_new_privs(true)?;
         }
-        // This comes last, because changing the user clears the parent-death signal.
+        // The parent-death signal is set last, because changing the user clears it.
         die_with(&parent)
     };
     command.process_group(0);

@@ -51,7 +51,8 @@ pub fn run_until_blocked() {
     }
 }
 
-/// Begins the window. If `settles`, waits for other work to finish first. Returns that time in nanoseconds.
+/// Begins the window. If `settles` is true, waits for other work to finish first. Returns the time spent waiting in
+/// nanoseconds.
 pub fn begin(settles: bool) -> u64 {
     let waited = if settles { settle() } else { 0 };
     mark!("1");

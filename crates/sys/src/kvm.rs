@@ -17,13 +17,13 @@ const PATIENCE_OF_HARDWARE: Duration = Duration::from_secs(10);
 const RUN: &str = "run a guest in";
 const DEVICE: &str = "/dev/kvm";
 
-/// Runs two small guests to completion: one halts in real mode, the other runs privileged 64-bit code with
+/// Runs two small guests to completion. One halts in real mode. The other runs privileged 64-bit code with
 /// its own page tables, an SSE2 instruction and a loop that must run at CPU speed. Without VMX or SVM, KVM
-/// completes the first guest, but interprets the second one hundreds of times more slowly and fails at the
+/// completes the first guest. It interprets the second one hundreds of times more slowly and fails at the
 /// first unknown instruction.
 ///
-/// Returns within about two seconds, or ten if the CPU has virtualisation extensions. A guest that hangs is
-/// left to a thread.
+/// Returns within about two seconds, or ten if the CPU has virtualisation extensions. If a guest hangs, its
+/// thread keeps running.
 pub fn try_run() -> Result<()> {
     let (sender, result) = mpsc::channel();
     let work = move || {

@@ -18,10 +18,10 @@ pub struct MemoryFolder {
 }
 
 impl MemoryFolder {
-    /// Creates a folder. `name` is used in errors. It is mounted in a private mount namespace, which root of
-    /// any user namespace can create.
+    /// Creates a folder. `name` is used in errors. The folder is mounted in a private mount namespace, which
+    /// root of any user namespace can create.
     pub fn create(name: &str) -> Result<Self> {
-        // This uses a separate thread, so that only that thread leaves the process's mount namespace.
+        // Use a separate thread, so that only that thread leaves the process's mount namespace.
         let mounted = thread::scope(|scope| scope.spawn(|| mount(name)).join());
         let folder = mounted.unwrap_or_else(|_| Err(Error::new("create folder", name, libc::EIO)))?;
         Ok(Self { folder })

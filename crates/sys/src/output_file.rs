@@ -98,7 +98,7 @@ fn kind(stat: &Stat) -> FileType {
     FileType::from_raw_mode(stat.st_mode)
 }
 
-/// Refuses a pipe or device of another user in a folder that others can write, like the kernel with
+/// Refuses a pipe or device of another user in a folder that others can write to, like the kernel with
 /// /proc/sys/fs/protected_fifos.
 fn refuse_planted(found: &Resolved, stat: &Stat) -> Result<()> {
     let object = || found.path.display().to_string();
@@ -144,7 +144,8 @@ fn replace_regular(found: &Resolved, bytes: &[u8]) -> Result<()> {
     let object = || found.path.display().to_string();
     let part = format!(".{:016x}.part", RandomState::new().build_hasher().finish());
     let model = found.file.as_ref().map(|(_, stat)| stat);
-    // The umask still applies, so that the file of another user does not determine who can write the new one.
+    // The umask still applies, so that the file of another user does not determine who can write to the new
+    // one.
     let mode = model.map_or(0o666, |model| model.st_mode & 0o666);
     let mut file = create(&found.folder, OsStr::new(&part), mode).named("write", object)?;
     let own_mode = model.filter(|model| is_own(model)).map(|model| Mode::from_raw_mode(model.st_mode));

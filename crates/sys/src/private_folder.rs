@@ -1,5 +1,5 @@
-//! Folders that only this user can write. Every component of the path is held open by its descriptor, so that
-//! it cannot be swapped after the check. See path_resolution(7), openat(2).
+//! Folders that only this user can write to. Every component of the path is held open by its descriptor, so
+//! that it cannot be swapped after the check. See path_resolution(7), openat(2).
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -17,8 +17,8 @@ use crate::{process, userns};
 
 const MAX_BYTES: u64 = 1 << 20;
 
-/// A folder with mode 0700. Only this user and root can exchange components of its path. If it does not
-/// exist, it is treated as empty.
+/// A folder with mode 0700. Only this user and root can replace components of its path. A missing folder is
+/// treated as empty.
 #[derive(Debug)]
 pub struct PrivateFolder {
     path: PathBuf,
@@ -43,7 +43,7 @@ impl PrivateFolder {
     }
 
     /// Reads a file, or returns `None` if it does not exist. Fails unless it is a regular file that only this
-    /// user can write.
+    /// user can write to.
     pub fn read(&self, name: &str) -> Result<Option<String>> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let object = || self.describe(name);
@@ -138,7 +138,7 @@ fn walk(path: &Path, make: bool) -> Result<Option<OwnedFd>> {
             return Err(refused(
                 &path,
                 Errno::LOOP,
-                "it is a symlink in a folder that other users can write: remove it",
+                "it is a symlink in a folder that other users can write to: remove it",
             ));
         }
         let target = rustix::fs::readlinkat(&next, "", Vec::new()).named("read link", object)?;
@@ -173,7 +173,7 @@ fn reach(at: &OwnedFd, name: &OsString, make: bool) -> rustix::io::Result<Option
     }
 }
 
-/// Rejects folders in which users other than root could exchange files.
+/// Rejects folders in which users other than root could replace files.
 fn good(folder: OwnedFd, stat: &Stat, path: PathBuf) -> Result<Step> {
     let (owner, mode) = (stat.st_uid, stat.st_mode & 0o7777);
     let is_own = is_own(stat);

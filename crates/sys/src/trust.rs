@@ -1,6 +1,6 @@
 //! Decides which files to trust. For root, the rules are those of OpenSSH's `StrictModes` (sshd_config(5)),
-//! except for folders such as /tmp. Other users reject files that belong to another user or are
-//! world-writable, so a umask of 002 still works.
+//! except for folders such as /tmp. For other users, files that belong to another user or are world-writable
+//! are rejected, so a umask of 002 still works.
 #![expect(clippy::disallowed_methods, reason = "opens a trusted file by its descriptor")]
 
 use std::fs::{File, OpenOptions};
@@ -112,7 +112,7 @@ fn problem_of_file(path: &Path, stat: &Stat, readers: Readers) -> Option<Problem
         return Some((problem, format!("chmod 600 {name}")));
     }
     let is_open = mode & writers != 0;
-    is_open.then(|| (format!("{who} can write it (mode {mode:04o})"), format!("chmod {bits} {name}")))
+    is_open.then(|| (format!("{who} can write to it (mode {mode:04o})"), format!("chmod {bits} {name}")))
 }
 
 #[cfg(test)]

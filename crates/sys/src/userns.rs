@@ -106,8 +106,7 @@ impl PartialEq for UserNs {
 
 impl Eq for UserNs {}
 
-/// Returns whether the process has CAP_NET_ADMIN and CAP_SYS_ADMIN, which creating namespaces and devices
-/// requires.
+/// Returns whether the process has CAP_NET_ADMIN and CAP_SYS_ADMIN, which are needed to create namespaces and devices.
 #[must_use]
 pub fn has_net_admin() -> bool {
     has(CapabilitySet::NET_ADMIN | CapabilitySet::SYS_ADMIN)

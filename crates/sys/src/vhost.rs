@@ -1,4 +1,4 @@
-//! Tests vhost-net, which moves the packets of guests inside the kernel, by using the device. See
+//! Tests vhost-net by using the device. vhost-net moves the packets of guests inside the kernel. See
 //! linux/vhost.h.
 #![expect(unsafe_code, reason = "an ioctl without a rustix wrapper")]
 

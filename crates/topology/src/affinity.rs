@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 
 use samples::{CpuAffinity, Interrupt};
 
-/// This file is the same in all network namespaces.
+/// `/proc/interrupts` is the same in all network namespaces.
 const INTERRUPTS: &str = "/proc/interrupts";
 const OF_INTERRUPT: &str = "/proc/irq";
 

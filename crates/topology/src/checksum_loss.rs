@@ -1,5 +1,5 @@
-//! Imitates a card that does not complete checksums: forwards packets of a tap device without their virtio header
-//! (linux/virtio_net.h).
+//! Imitates a network card that does not complete checksums: forwards packets of a tap device without their virtio
+//! header (linux/virtio_net.h).
 
 use std::{
     collections::BTreeMap,

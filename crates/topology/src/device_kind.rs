@@ -18,9 +18,9 @@ pub enum DeviceKind {
 pub(crate) enum Connection {
     Pair,
     Ports,
-    /// To the device at the other end, in packets of an underlay.
+    /// Packets go to the device at the other end, inside packets of an underlay.
     Tunnel,
-    /// To the device below it, if there is one.
+    /// Packets go to the underlying device, if there is one.
     Lower,
 }
 

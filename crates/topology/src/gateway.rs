@@ -1,4 +1,5 @@
-//! The policy route of an egress gateway, and the address on its egress host. Attributes: linux/fib_rules.h.
+//! The policy route of an egress gateway, and the address on its egress host. For the attributes, see
+//! linux/fib_rules.h.
 
 use ipnet::IpNet;
 use nlink::netlink::{MessageBuilder, rule::RuleBuilder};

@@ -25,7 +25,7 @@ use crate::{
     topology::Topology,
 };
 
-/// More hops than any reasonable path has, so that a routing loop ends the search.
+/// More hops than any reasonable path has, so that the search ends even if there is a routing loop.
 const MAX_ROUTERS: usize = 16;
 /// Ends the search if a tunnel's packets are routed into the tunnel itself.
 const MAX_DEVICES: usize = 4 * MAX_ROUTERS;
@@ -114,8 +114,8 @@ impl Hop {
     }
 }
 
-/// Appends the devices from the namespace `space` to the address `to`, which `wanted` has. Returns why the walk ended
-/// early, if it did.
+/// Appends the devices from the namespace `space` to the address `to` of the namespace `wanted`. If the walk ends
+/// early, returns the reason.
 fn walk(
     spaces: &Spaces<'_>,
     mut space: usize,

@@ -42,7 +42,7 @@ const FORWARDING: [(&str, &str); 3] = [
     ("/proc/sys/net/ipv4/conf/default/rp_filter", "0"),
 ];
 
-/// Disables IPv6 in labs that do not use it, because duplicate address detection and multicast reports would disturb
+/// Disables IPv6 in labs that do not use it. Otherwise, duplicate address detection and multicast reports would disturb
 /// measurements.
 const WITHOUT_IPV6: [(&str, &str); 1] = [("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")];
 
@@ -173,7 +173,7 @@ impl Namespaces {
         self.hosts.get(host).map(|host_namespace| &host_namespace.namespace)
     }
 
-    /// Entering the own namespace would need privileges.
+    /// Does not enter the process's own namespace, because that would need privileges.
     pub(crate) fn read_in<T: Send>(&self, host: &HostName, read: impl FnOnce() -> T + Send) -> Option<T> {
         let host_namespace = self.hosts.get(host)?;
         if host_namespace.is_own { Some(read()) } else { host_namespace.namespace.run_in(read).ok() }
@@ -260,7 +260,7 @@ impl HostNamespace {
         namespace.enter().map_err(|source| CreateError::Namespaces { hosts: 1, source })?;
         let channel = Channel::open_here(runtime)
             .map_err(|refusal| CreateError::Netlink { whom: format!("host `{}`", host.name), refusal })?;
-        // These files do not exist in a kernel without IPv6, which then refuses the addresses.
+        // In a kernel without IPv6, these files do not exist, and the kernel refuses the addresses.
         for (file, value) in if has_ipv6 { &IPV6[..] } else { &WITHOUT_IPV6 } {
             let _ = write_setting(file, value);
         }
@@ -297,7 +297,7 @@ pub(crate) fn runtime() -> Result<Runtime, Refusal> {
     Ok(tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?)
 }
 
-/// Runs `work` on a separate thread, because a thread that has entered a namespace cannot be reused.
+/// Runs `work` on a separate thread, because a thread that has entered another namespace cannot be reused.
 fn on_own_thread<T: Send>(work: impl FnOnce() -> Result<T, CreateError> + Send) -> Result<T, CreateError> {
     thread::scope(|scope| {
         let thread = thread::Builder::new().name("namespaces".into()).spawn_scoped(scope, work);

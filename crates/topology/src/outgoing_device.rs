@@ -64,7 +64,7 @@ fn bits(address: IpAddr) -> u8 {
     if address.is_ipv4() { 32 } else { 128 }
 }
 
-/// Returns `None` for a local address, because its route has another type.
+/// Returns `None` for a local address, because its route has a different type.
 fn device_of(route: &[u8]) -> Option<u32> {
     const TYPE: usize = 7;
     if *route.get(TYPE)? != UNICAST {

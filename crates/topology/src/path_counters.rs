@@ -37,7 +37,7 @@ pub(crate) fn read(
     let mut by_host = BTreeMap::new();
     for host in hosts {
         let links = read_back::links(namespaces, host, true)?;
-        // These are read right after the devices' own counters, because they count the same packets.
+        // Read these right after the devices' own counters, because they count the same packets.
         let policers = policers::read(namespaces, host);
         by_host.insert(host, (links, namespaces.queue_statistics(host), qdiscs(namespaces, host)?, policers));
     }

@@ -42,7 +42,7 @@ pub(crate) struct LinkFacts {
     pub(crate) master: Option<u32>,
     /// The index of the device below, or of a veth device's peer.
     pub(crate) lower: Option<u32>,
-    /// The ID of the namespace that has `lower`, if it is another one.
+    /// The ID of the namespace of `lower`, if that is a different namespace.
     pub(crate) lower_namespace: Option<i32>,
     pub(crate) queues: [u32; 2],
     pub(crate) operstate: u8,

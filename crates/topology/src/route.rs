@@ -40,7 +40,7 @@ pub(crate) fn message(to: IpNet, via: IpAddr, table: u32, device: Option<u32>) -
     let header = RtMsg {
         rtm_family: family(via),
         rtm_dst_len: to.prefix_len(),
-        // Table numbers that do not fit are set by the attribute below.
+        // Table numbers that do not fit into this field are set by the attribute below.
         rtm_table: u8::try_from(table).unwrap_or(0),
         rtm_protocol: STATIC,
         rtm_type: UNICAST,

@@ -27,7 +27,8 @@ pub struct Topology {
     pub(crate) links: Vec<Link>,
     pub(crate) taps: Taps,
     pub(crate) missing: Vec<Missing>,
-    /// This is locked during each exchange with the kernel, because the sockets do not support concurrent use.
+    /// The lock is held during each exchange with the kernel, because the sockets do not support concurrent
+    /// use.
     pub(crate) originals: Mutex<Originals>,
 }
 

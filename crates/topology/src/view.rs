@@ -29,13 +29,14 @@ pub(crate) struct View {
 
 impl View {
     pub(crate) fn open(runtime: &Arc<Runtime>, namespace: &NetNs) -> Result<Self, Refusal> {
-        // Entering the current namespace again would need rights that reading does not.
+        // Entering the current namespace again would need privileges that reading does not.
         let is_own = NetNs::current()? == *namespace;
         let open = || Channel::open_here(runtime);
         Ok(Self { channel: if is_own { open() } else { namespace.run_in(open)? }? })
     }
 
-    /// Returns the ID by which attributes of devices in this namespace refer to another one, if it has one.
+    /// Returns the ID by which attributes of devices in this namespace refer to `other`, if `other` has such
+    /// an ID.
     pub(crate) fn id_of(&self, other: &NetNs) -> Result<Option<i32>, Refusal> {
         let mut request = MessageBuilder::new(NlMsgType::RTM_GETNSID, NLM_F_REQUEST);
         request.append(&RtGenMsg::new());

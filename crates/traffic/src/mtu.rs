@@ -61,8 +61,8 @@ pub fn probe_mtu(spec: &MtuSpec, stop: &Stop) -> Result<Passage> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hole {
     pub carried: u32,
-    /// Whether this machine's kernel knows that packets of the MTU do not fit. A tunnel drops them without an error for
-    /// the socket.
+    /// Whether this machine's kernel knows that packets of the MTU do not fit. A tunnel drops such packets without an
+    /// error for the socket.
     pub is_known: bool,
 }
 
@@ -143,7 +143,7 @@ impl Tries {
             while monotonic() < until {
                 match socket.recv(&mut answer) {
                     Ok(length) if message.is_answered_by(&answer[..length]) => return Ok(Fate::Answered),
-                    // This EMSGSIZE results from an ICMP error, so the probe did not fit.
+                    // Here, EMSGSIZE results from an ICMP error, so the probe did not fit.
                     Err(error) if is_too_long(&error) => return Ok(Fate::TooLong),
                     Err(error) if !is_wait(&error) => {
                         return Err(Error::socket("receive a probe from", object)(error));

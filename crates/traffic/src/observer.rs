@@ -5,8 +5,8 @@ use std::time::Duration;
 use units::{Bytes, Nanos};
 use workload::{Direction, Interval, PingPongInterval};
 
-/// The interval of progress reports. If instructions are counted, the only report is the last one, because the counts
-/// would include others.
+/// The interval of progress reports. If instructions are counted, only the last report is sent, because sending reports
+/// would add to the counts.
 #[must_use]
 pub fn progress_interval() -> Duration {
     if sys::counted_window::is_counted() { Duration::from_secs(3600) } else { Duration::from_millis(100) }

@@ -20,7 +20,7 @@ const UNITS: UnitTable = &[
     ("kbit", 1e3),
     ("Mbit", 1e6),
     ("Gbit", 1e9),
-    // These are accepted by iperf3's -b.
+    // The single letters are accepted by iperf3's -b.
     ("K", 1e3),
     ("M", 1e6),
     ("G", 1e9),

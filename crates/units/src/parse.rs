@@ -20,7 +20,7 @@ pub enum ParseQuantityError {
 /// The spelling of each unit, and its size in base units.
 pub(crate) type UnitTable = &'static [(&'static str, f64)];
 
-/// Parses a quantity. A number without a suffix has the unit spelled `""`, if the table contains it.
+/// Parses a quantity. A number without a suffix has the unit that is spelled `""`, if the table contains such a unit.
 pub(crate) fn quantity(
     text: &str,
     table: UnitTable,
@@ -47,7 +47,8 @@ pub(crate) fn quantity(
     if value.is_finite() && value <= 9e18 { Ok(value) } else { Err(out_of_range()) }
 }
 
-/// Formats a value in the largest unit that it reaches, in ascending order. Returns `None` if it reaches none.
+/// Formats a value in the largest of `units` that it reaches, or returns `None` if it reaches none. The units are in
+/// ascending order.
 pub(crate) fn scaled(value: f64, units: &[(&str, f64)]) -> Option<String> {
     let (unit, factor) = units.iter().rev().find(|(_, factor)| value.abs() >= *factor)?;
     Some(format!("{} {unit}", significant(value / factor, 3)))

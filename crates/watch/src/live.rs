@@ -144,7 +144,7 @@ mod tests {
 
     const RECORD: &str = include_str!("../../analysis/tests/golden/egress.run.json");
 
-    /// Reads a printed value in base units, and half of its last digit.
+    /// Parses a printed value into base units. Also returns half a unit of its last digit.
     fn printed(text: &str) -> (f64, f64) {
         let (number, unit) = text.split_once(' ').expect("a number and a unit");
         let factor = [("Gbit/s", 1e9), ("Mbit/s", 1e6), ("ms", 1e6), ("µs", 1e3)]

@@ -55,7 +55,7 @@ impl MetricsEndpoint {
 
 impl Drop for MetricsEndpoint {
     fn drop(&mut self) {
-        // This fails if the thread has already exited.
+        // Sending fails if the thread has already exited.
         let _ = self.ends.send(true);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();

@@ -48,7 +48,7 @@ use crate::{
 
 const HANDSHAKE: Duration = Duration::from_secs(5);
 const MOST_REQUESTS: u32 = if cfg!(test) { 20 } else { 1000 };
-/// Older connections accept no further requests, and when they are twice as old, their responses are ended. A
+/// Older connections accept no further requests. When they are twice as old, their responses are ended. A
 /// browser that follows a run reconnects.
 const AGE: Duration = if cfg!(test) { Duration::from_secs(3) } else { Duration::from_secs(600) };
 const GRACE: Duration = Duration::from_secs(1);
@@ -117,7 +117,7 @@ async fn serve_until(
         }) => {}
     }
     drop(listener);
-    // This fails if the receiver is gone.
+    // Sending fails if the receiver no longer exists.
     let _ = ends.send(true);
     let _ = timeout(GRACE, connections.ended()).await;
     let _ = timeout(READING, task::spawn_blocking(move || site.idle.lock().clear())).await;
@@ -268,7 +268,7 @@ mod tests {
                 let flood = |_| {
                     let mut stream = from(1, server);
                     stream.set_nonblocking(true).expect("a socket");
-                    // This fails once the buffers are full.
+                    // Writing fails once the buffers are full.
                     let _ = stream.write(attack.as_bytes());
                     stream
                 };
@@ -281,8 +281,8 @@ mod tests {
         });
     }
 
-    /// The attackers send a small request shortly before their timeout, and reconnect when they are closed.
-    /// They use either a single address, or enough addresses to fill the server.
+    /// The attackers send a small request shortly before the timeout of their connections, and reconnect when
+    /// the connections are closed. They use either a single address, or enough addresses to fill the server.
     #[test]
     fn slow_connections_do_not_block_others() {
         for addresses in [&[1][..], &[1, 3, 4, 5, 6]] {

@@ -14,9 +14,9 @@ const MOST: usize = 1000;
 const ENTROPY: usize = 32;
 /// The cost of a wrong token, in the units of the rates below.
 const WRONG: u64 = 10;
-/// This allows ten wrong tokens at once, then one every ten seconds.
+/// Allows ten wrong tokens at once, then one every ten seconds.
 const WRONG_OF_ADDRESS: Rate = Rate { per_second: 1, burst: 10 * WRONG };
-/// This allows 100 wrong tokens at once, then two per second.
+/// Allows 100 wrong tokens at once, then two per second.
 const WRONG_OF_ALL: Rate = Rate { per_second: 2 * WRONG, burst: 100 * WRONG };
 
 pub(crate) struct SignIns {

@@ -195,8 +195,8 @@ fn encode(histogram: &Histogram<u64>) -> Vec<u8> {
     bytes
 }
 
-/// Checks the header before decoding, because it may come from another machine and the decoder allocates as much
-/// memory as it asks for.
+/// Checks the header before decoding. It may come from another machine, and the decoder allocates as much memory as the
+/// header specifies.
 fn decode(mut bytes: &[u8]) -> Result<Histogram<u64>, String> {
     let counts = u32::try_from(bytes.len().saturating_sub(HEAD)).map_err(|_| "too long".to_owned())?;
     if !bytes.starts_with(&head(counts)) {

@@ -10,7 +10,7 @@ pub enum Fault {
     KilledController,
     StoppedController,
     /// The database crashes under the first controller. As soon as it is back, a second controller resumes
-    /// the run. Either may get it.
+    /// the run. Either controller may get the run.
     SecondController,
     KilledMember,
     StoppedMember,

@@ -59,7 +59,7 @@ fn renewed(page: &str, folder: &Path, typed: &mut dyn FnMut(&str) -> Result<Vec<
                 let last = last.strip_prefix("last=").map(str::parse).transpose()?;
                 for command in block.iter().filter_map(|row| row.strip_prefix("$ ")) {
                     let shown = typed(command)?;
-                    // It would be typed when the page is renewed again.
+                    // Such a line would be typed when the page is next updated.
                     let is_typed = |line: &Line| line.text.starts_with("$ ");
                     ensure!(
                         !shown.iter().any(is_typed),

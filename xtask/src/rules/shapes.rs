@@ -36,17 +36,17 @@ const EXCEPTIONS: &[&str] = &[
     "findings::estimate::Interval",
     // The doctor prints these names, for capabilities and for links.
     "cli::commands::doctor::check::Status",
-    // Locks on files and on runs have the same shape, but their crates may not depend on each other.
+    // Locks on files and on runs have the same shape, but their crates are not allowed to depend on each other.
     "memory::lock::MemoryLock",
-    // This type holds what each method needs from a running machine.
+    // The type holds what each method needs from a running machine.
     "memory::running::means::Means",
-    // This is a line on the screen, sorted by its fields in this order.
+    // The type is a line on the screen, sorted by its fields in this order.
     "cli::live::stream::Key",
     // One type belongs to a command and the other one to a trial.
     "cli::pin::Cpus",
     // The other type has atomics for several threads.
     "codecs::sockperf::stream::Counts",
-    // One type is for a measured result that a gate cannot decide, and the other one for a skipped result.
+    // One type is for a measured result that a gate cannot decide. The other one is for a skipped result.
     "findings::comparison::OpenQuestion",
 ];
 

@@ -99,8 +99,7 @@ fn long(package: &Package) -> impl Iterator<Item = &str> {
 }
 
 fn run(command: &mut Command, folder: &Path, name: &str, lines: &mut dyn FnMut(&str)) -> Result<bool> {
-    // This is a file, because a pipe would stay open until the last process left behind by a failed test
-    // exits.
+    // Use a file, because a pipe would stay open until the last process left behind by a failed test exits.
     let mut output = tempfile::tempfile().context("create a file for the output of tests")?;
     command.current_dir(folder).env("CARGO_MANIFEST_DIR", folder).stdin(Stdio::null());
     command.stdout(output.try_clone()?).stderr(output.try_clone()?);

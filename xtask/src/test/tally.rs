@@ -10,7 +10,7 @@ pub(crate) struct Tally {
     pub(crate) failed: usize,
     pub(crate) skipped: usize,
     pub(crate) skipped_because: BTreeMap<String, String>,
-    /// The names of tests by the seconds that they took, from programs that print them.
+    /// The names of tests by their duration in seconds, from programs that print durations.
     pub(crate) took: BTreeSet<(u64, String)>,
     /// The names of failed tests by program.
     pub(crate) failures: BTreeMap<String, Vec<String>>,

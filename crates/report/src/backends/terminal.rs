@@ -39,7 +39,7 @@ fn section(section: &Section, width: usize) -> Vec<Line> {
     }
     let indent = if section.title.is_some() { INDENT } else { 0 };
     let mut shown: Vec<&Block> = section.blocks.iter().filter(|block| !is_only_seen(block)).collect();
-    // This drops trailing headings of charts that cannot be drawn in a terminal.
+    // Drop trailing headings of charts that cannot be drawn in a terminal.
     while shown.pop_if(|last| matches!(last, Block::Heading(_))).is_some() {}
     for (index, block) in shown.into_iter().enumerate() {
         if index > 0 && matches!(block, Block::Heading(_) | Block::Claim { .. }) {
@@ -98,7 +98,7 @@ fn continued(command: &str, width: usize) -> Vec<Line> {
     let mut lines = Vec::new();
     let mut line = PROMPT.trim_end().to_owned();
     for word in command.split_whitespace() {
-        // This leaves room for the space before the word and the backslash after it.
+        // Leave room for the space before the word and the backslash after it.
         let needed = measure_text_width(&line) + 1 + measure_text_width(word) + 2;
         if needed > width && line.len() > PROMPT.len() {
             lines.push(format!("{line} \\"));

@@ -215,8 +215,8 @@ impl Field<'_> {
         }
     }
 
-    /// Draws labels in the order of the points, the chosen ones first. Overlapping labels are left to the
-    /// table.
+    /// Draws the labels of the chosen points first, then the others in point order. Labels that would overlap
+    /// are omitted, because the table contains them.
     fn annotations(&self, canvas: &mut Canvas<'_>) {
         for mark in &self.plot.marks {
             let x = self.x(mark.at);
@@ -256,7 +256,7 @@ impl Field<'_> {
         }
         let style = if spot.is_chosen { Style::Strong } else { Style::Tick };
         let text = fitted(&plain(&spot.text), MOST_NAME.min(self.right - self.left), style);
-        // Most curves rise to the right, so there is room below right or above left of the line.
+        // Most curves rise to the right, so there is room to the lower right or upper left of the point.
         let positions = [
             (x + 7.0, y + 17.0, Anchor::Start),
             (x - 7.0, y - 10.0, Anchor::End),

@@ -1,5 +1,5 @@
-//! Latency percentiles and the cumulative distribution. Each additional nine takes equal room, which makes
-//! the tail visible. Overlays several results or runs, or a closed and an open loop.
+//! Latency percentiles and the cumulative distribution. Each additional nine takes the same amount of space,
+//! which makes the tail visible. Overlays several results or runs, or a closed and an open loop.
 
 use findings::{ConnectSummary, Distribution, LatencySummary, ResultSummary};
 use workload::Metric;

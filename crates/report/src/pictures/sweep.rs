@@ -168,7 +168,7 @@ fn value_plot(
     }
 }
 
-/// Sums over the owners known for every result of the answer.
+/// Sums the CPU time of the owners that are known for every result of the answer.
 pub(super) fn cpu(answer: &Answer, result: &ResultSummary) -> Option<f64> {
     let of_owner = |consumer: &String| {
         result.consumers.iter().find(|cost| cost.consumer == *consumer).map(|cost| cost.value)

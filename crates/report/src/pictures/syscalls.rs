@@ -14,7 +14,7 @@ use crate::{chart::*, page::*, phrases, quantity, sections::Source, text::GLUE};
 pub(super) const KIND: &str = "system-calls";
 
 const MOST: usize = 12;
-/// A thread is idle if its CPU time is below this fraction of the busiest thread's, e.g. while it waits for orders.
+/// A thread is idle if its CPU time is below this fraction of the busiest thread's, e.g. while it waits for requests.
 const IDLE: f64 = 0.05;
 
 pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {

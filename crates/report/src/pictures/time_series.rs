@@ -99,7 +99,7 @@ pub(super) fn span<'a>(all: impl Iterator<Item = &'a Reduced<'a>>) -> (f64, f64)
     (from, to.max(from + 1e-9))
 }
 
-/// Draws series of the same quantity in one plot, each as the line with its number.
+/// Draws series of the same quantity in one plot. Each becomes the line with its number.
 pub(super) fn plot(all: &[(usize, &Reduced<'_>)], (from, to): (f64, f64)) -> Plot {
     let values =
         || all.iter().flat_map(|(_, one)| &one.columns).flat_map(|column| [column.least, column.most]);

@@ -1,4 +1,4 @@
-//! Effective socket settings at each result's ends, and the CPUs their threads ran on.
+//! Effective socket settings at both ends, and the CPUs that the threads of the ends ran on, by result.
 
 use findings::{EndSocket, Findings};
 use workload::SocketFacts;

@@ -1,4 +1,4 @@
-//! Connections: their rate, their failures, and the duration of connecting and of the whole exchange.
+//! The rate and the failures of connections, and the duration of connecting and of the whole exchange.
 
 use findings::{ConnectSummary, ResultSummary};
 use workload::Metric;

@@ -15,7 +15,7 @@ pub(super) fn title(results: &[&ResultSummary]) -> String {
     let of_streams = results.iter().all(|result| kind::is_of_sender(result));
     match results.first().map(|result| result.metric) {
         Some(_) if of_streams => "Sent",
-        // Another tool's table does not say which end counted.
+        // Another tool's table does not show which end counted.
         Some(Metric::Throughput) if columns.iter().any(Option::is_some) => "Throughput",
         Some(metric) => metric.title(),
         None => Metric::Throughput.title(),

@@ -34,7 +34,7 @@ struct Scope {
     brief: bool,
 }
 
-/// Ordered from most to least detailed. The first that fits is used, so no sentence is cut off.
+/// Ordered from most to least detailed. The first form that fits is used, so no sentence is cut off.
 const SCOPES: [Scope; 6] = [
     Scope { warnings: true, ..MOST },
     MOST,
@@ -232,8 +232,8 @@ fn labelled(label: &str, lines: impl Iterator<Item = Text>) -> Vec<Row> {
     lines.enumerate().map(|(place, text)| row(if place == 0 { label } else { "" }, text)).collect()
 }
 
-/// Lists the layers' costs: `stream: vxlan −41.8 %; not significant: veth, bridge −1.9 %`. The smallest are omitted
-/// if there is no room.
+/// Lists the layers' costs: `stream: vxlan −41.8 %; not significant: veth, bridge −1.9 %`. The smallest costs are
+/// omitted if there is no room.
 fn layers(source: &Source<'_>, workload: &WorkloadVerdict, room: usize) -> String {
     let lead = speed::lead(source.findings, &workload.workload);
     let mut layers: Vec<&LayerCost> = workload.layers.iter().collect();

@@ -99,7 +99,7 @@ impl Columns {
     fn of(calls: &[TracedCall], numbers: &[OptionalColumn]) -> Self {
         let thread = if has_namesakes(calls) { NUMBERED_THREAD } else { THREAD };
         let mut whose = present(&[PROCESS, thread], calls);
-        // This drops columns that have the same value in every row.
+        // Drop columns that have the same value in every row.
         whose.retain(|shown| calls.iter().any(|call| (shown.of)(call) != (shown.of)(&calls[0])));
         Self { whose, numbers: present(numbers, calls) }
     }

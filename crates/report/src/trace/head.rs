@@ -26,7 +26,7 @@ fn ptrace(ptrace: &PtraceCost) -> Block {
     let stopped = significant(ptrace.stopped, 2);
     let phrase = format!(
         "System calls were counted by stopping the process at each one (ptrace) for {counted} s ({pairs}, each \
-         followed by a pause): {pace}{cpu}. At least {stopped} of its threads were stopped at any time. Call times \
+         followed by a pause): {pace}{cpu}. On average, at least {stopped} of its threads were stopped. Call times \
          include these stops; the split into running and waiting is unknown."
     );
     Block::Paragraph(Text::doubtful(phrase))

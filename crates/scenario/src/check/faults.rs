@@ -16,7 +16,7 @@ use crate::{
     scenario::Scenario,
 };
 
-/// The range of rates that a token bucket of two large packets can hold (see `link/wire.rs`).
+/// The range of rates for which a token bucket can hold two large packets (see `link/wire.rs`).
 const RATES: [BitRate; 2] = [BitRate(1e6), BitRate(1e11)];
 /// The kernel's bandwidth control does not accept less than 1 ms in a period of 100 ms (sched-bwc.rst).
 const LEAST_CPU: Share = Share(0.01);
@@ -92,7 +92,7 @@ fn fault(entry: &Entry<FaultTable>, problems: &mut Vec<Problem>) -> Option<Fault
     if problems.len() > before {
         return None;
     }
-    // These are far below the limits of the integers, so only fractions are lost.
+    // The values are far below the limits of the integers, so the casts only drop fractions.
     let bits_per_second = || Some(rate?.0 as u64);
     match kind.get_ref() {
         PolicedPort => Some(Fault::PolicedPort { bits_per_second: bits_per_second()? }),

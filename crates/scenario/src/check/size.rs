@@ -14,7 +14,7 @@ pub(crate) fn size(document: &Document, trials: u32) -> Option<Problem> {
         Some(pairs) => pairs.span(),
         None => document.workloads.iter().next().map_or(0..0, |entry| entry.name.span()),
     };
-    let help = "name fewer hosts or pairs, confine workloads with `paths`, or lower `trials` in [schedule]";
+    let help = "name fewer hosts or pairs, restrict workloads with `paths`, or lower `trials` in [schedule]";
     Some(Problem::new(place, too_large.to_string(), "too many results").help(help))
 }
 

@@ -31,8 +31,8 @@ pub struct DeviceSettings {
     pub offloads: Offloads,
     /// The largest packet that segmentation and receive offload may build (BIG TCP above 64 KiB).
     pub big_tcp: Option<Bytes>,
-    /// The number of queues per direction. The lab's own setting is the number at creation, which is also the
-    /// maximum.
+    /// The number of queues per direction. The setting in the lab itself is the number at creation, which is
+    /// also the maximum.
     pub queues: Option<u32>,
     #[serde(default)]
     pub rings: RingSizes,

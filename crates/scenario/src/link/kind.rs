@@ -16,8 +16,8 @@ use crate::{
 };
 
 pub(crate) trait LinkTable {
-    /// Returns the noun for messages about the link's name, or `None` if its devices have the same name and
-    /// are checked separately.
+    /// Returns the noun for messages about the link's name. Returns `None` if the link's devices have the
+    /// same name and are checked separately.
     fn noun(&self) -> Option<&'static str> {
         None
     }

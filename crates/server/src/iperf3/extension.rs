@@ -41,7 +41,7 @@ struct ReceivedRecord {
     threads: Vec<ThreadCpu>,
 }
 
-/// Encodes the outcome. Returns `None` if the result would exceed `limit`, without building it first.
+/// Encodes the outcome. Returns `None` if the text would exceed `limit`, without building the text first.
 pub(crate) fn encode(outcome: &StreamOutcome, limit: usize) -> Option<Unread> {
     let record = SentRecord { version: VERSION, flows: &outcome.measured.flows, threads: &outcome.threads };
     let mut text = Bounded { bytes: Vec::new(), limit };

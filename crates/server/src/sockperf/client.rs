@@ -1,5 +1,5 @@
-//! A client for the stock `sockperf server`. It first sends one message to check that the server replies,
-//! which only the server counts.
+//! A client for the stock `sockperf server`. It first sends one message to check that the server replies.
+//! Only the server counts this message.
 
 use std::net::{IpAddr, SocketAddr};
 

@@ -24,8 +24,8 @@ pub(crate) const fn cost(length: usize) -> u64 {
 }
 
 /// Serves the connected peer until it is idle. Drops invalid datagrams, and replies beyond `rate`. `first` is
-/// a datagram that another socket received and this one answers. `others` counts the datagrams that other
-/// sockets answered.
+/// a datagram that another socket received; this socket replies to it. `others` counts the datagrams that
+/// other sockets answered.
 pub(crate) fn serve_udp(
     others: &SharedCounts,
     socket: &UdpSocket,

@@ -21,7 +21,7 @@ pub(crate) struct Shown {
 }
 
 impl Case {
-    /// `once` returns whether it happened in one data set, or `None` if the method has no result.
+    /// `once` returns whether the event happened in one data set, or `None` if the method has no result.
     pub(crate) fn new(
         method: &'static str,
         data: impl Into<String>,

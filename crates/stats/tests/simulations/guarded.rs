@@ -1,5 +1,5 @@
-//! Percentiles and fractions of messages in trials that differ: coverage, met bounds, and changes that a gate
-//! finds.
+//! Percentiles and fractions of messages in trials that differ: coverage, bounds that are met, and changes
+//! that a gate finds.
 
 use stats::{Bounds, cluster};
 

@@ -170,7 +170,7 @@ fn few() -> Vec<Case> {
         let wrong = Case::new("same: called so for -5 %", data.clone(), (0.0, 1.0 / 60.0), move |draws| {
             Some(judged(draws, 0.95)? == Difference::WithinNoise)
         });
-        // From five trials on, the bound of equality is 8 %, which includes a loss of 5 %.
+        // From five trials on, the bound of equality is 8 %, so a loss of 5 % may count as equal.
         cases.push(wrong.claimed_if(n < 5));
         let equal = Case::new("same: called so for equals", data, (0.8, 1.0), move |draws| {
             Some(judged(draws, 1.0)? == Difference::WithinNoise)

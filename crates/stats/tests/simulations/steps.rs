@@ -141,7 +141,7 @@ fn width(estimate: Option<Estimate>) -> Option<f64> {
     Some((interval.high / interval.low).ln())
 }
 
-/// A fit anchored at another result, which compares [`OWN`] with it directly.
+/// A fit anchored at another result, to compare [`OWN`] with that result directly.
 fn direct(results: &[Blocks], again: &Blocks) -> Option<Fit> {
     let mut results = results.to_vec();
     results.swap(BASELINE, OTHER);

@@ -25,7 +25,7 @@ pub(crate) fn retries_locked_store_with_one_notice_and_without_loss(place: &Plac
         other.borrow_mut().as_mut().expect("is open").run(lock);
         let (notices, looks) = (RefCell::new(Vec::new()), Cell::new(0));
         let notify = |text: &str| notices.borrow_mut().push(text.to_owned());
-        // This is called after every attempt, and the lock lasts for three attempts.
+        // The closure is called after every attempt, and the lock lasts for three attempts.
         let is_stopped = || {
             looks.set(looks.get() + 1);
             if looks.get() == 3 {

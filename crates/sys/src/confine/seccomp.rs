@@ -66,7 +66,7 @@ fn install_handler(message: &'static str) -> Result<()> {
     if done < 0 { Err(Error::last("handle", "SIGSYS")) } else { Ok(()) }
 }
 
-/// This only writes and exits, because the interrupted code may be in any state.
+/// Only writes and exits, because the interrupted code may be in any state.
 extern "C" fn denied(_signal: i32, about: *const libc::siginfo_t, _context: *const libc::c_void) {
     // The layout is defined in linux/siginfo.h: three integers and padding are followed by the call's
     // address, number and architecture.

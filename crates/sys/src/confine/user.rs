@@ -103,7 +103,7 @@ pub(crate) fn groups(numbers: &[u32]) -> Vec<Gid> {
 }
 
 /// Returns the groups that a user needs to read and write the files, or `None` if only the owners of the
-/// files can.
+/// files can do so.
 pub fn groups_that_open(files: &[&Path]) -> Result<Option<Vec<u32>>> {
     let (mut groups, both) = (Vec::new(), 0o6);
     for file in files {

@@ -56,7 +56,7 @@ pub struct TcpInfo {
     pub busy_time_us: u64,
     pub rwnd_limited_us: u64,
     pub sndbuf_limited_us: u64,
-    /// Bytes that the application has written, but that were not sent yet.
+    /// Bytes that the application has written, but that have not been sent yet.
     pub notsent_bytes: u32,
     pub reord_seen: u32,
     pub rcv_ooopack: u32,

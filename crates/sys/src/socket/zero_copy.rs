@@ -114,7 +114,7 @@ impl<'a> ZeroCopySender<'a> {
 
 impl Drop for ZeroCopySender<'_> {
     fn drop(&mut self) {
-        // This call succeeded on the socket before, and there is no way to report an error here.
+        // The same call succeeded on this socket before, and there is no way to report an error here.
         let _ = rustix::fs::fcntl_setfl(self.socket, self.flags);
     }
 }

@@ -1,4 +1,4 @@
-//! Tests files, symlinks and folders that other users own or can write, and the suggested remedies.
+//! Tests files, symlinks and folders that other users own or can write to, and the suggested remedies.
 
 #![expect(clippy::disallowed_methods, reason = "tests prepare files")]
 

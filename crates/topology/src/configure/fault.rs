@@ -1,5 +1,5 @@
-//! The fault of a device: an nftables table per device, with the fault in the comment of its rule, and for some kinds
-//! a queueing discipline at the root of the device (tc-tbf(8), tc-netem(8)).
+//! The fault of a device, which is an nftables table per device with the fault in the comment of its rule. Some kinds
+//! also have a queueing discipline at the root of the device (tc-tbf(8), tc-netem(8)).
 
 use std::fmt;
 

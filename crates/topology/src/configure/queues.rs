@@ -40,7 +40,7 @@ impl Count {
             return Some(Self { now: channels.combined_count.unwrap_or(0), most, combined: true });
         }
         let most = channels.rx_max?.min(channels.tx_max?);
-        // This uses 0 if the numbers differ, so that neither is mistaken for the setting.
+        // Use 0 if the numbers differ, so that neither is mistaken for the setting.
         let now = if channels.rx_count == channels.tx_count { channels.rx_count? } else { 0 };
         Some(Self { now, most, combined: false })
     }

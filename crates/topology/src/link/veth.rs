@@ -1,4 +1,5 @@
-//! Creates veth pairs. A single netlink message sets up both ends. Attributes: linux/if_link.h, linux/veth.h.
+//! Creates veth pairs. A single netlink message sets up both ends. For the attributes, see linux/if_link.h
+//! and linux/veth.h.
 
 use std::os::fd::{AsFd, AsRawFd};
 

@@ -1,4 +1,4 @@
-//! VXLAN overlays (RFC 7348), with a tunnel device in each member host. Attributes: linux/if_link.h,
+//! VXLAN overlays (RFC 7348), with a tunnel device on each member host. For the attributes, see linux/if_link.h and
 //! linux/neighbour.h.
 
 use std::{
@@ -47,7 +47,7 @@ const BRIDGE: u8 = 7;
 const PERMANENT: u16 = 0x40 | 0x80;
 /// `NTF_SELF` selects the table of the tunnel device rather than the bridge.
 const SELF: u8 = 0x02;
-/// The entry for addresses without an entry (head-end replication).
+/// The entry for addresses that have no entry of their own (head-end replication).
 const ALL: [u8; 6] = [0; 6];
 
 pub(crate) fn smallest() -> Lab {
@@ -121,7 +121,7 @@ impl LinkKind for Vxlan {
         let mut requests = Vec::new();
         for member in &self.members {
             let device = devices.get(&member.at, element)?;
-            // This skips hosts that are not on the paths of the run and have not reported an address.
+            // Skip hosts that are not on the paths of the run and have not reported an address.
             let reported = |other: &&VxlanMember| other.at != member.at && !other.local.is_unspecified();
             for other in self.members.iter().filter(reported) {
                 let behind = devices.macs_behind(devices.get(&other.at, element)?);
@@ -174,7 +174,7 @@ fn described(vni: u32, port: u16, local: IpAddr, learning: bool) -> String {
 }
 
 fn reported(data: &[u8]) -> Option<String> {
-    // These are IFLA_VXLAN_ID, _LOCAL, _LEARNING, _PORT and _LOCAL6.
+    // The numbers are IFLA_VXLAN_ID, _LOCAL, _LEARNING, _PORT and _LOCAL6.
     let find = |wanted: u16| AttrIter::new(data).find(|(attribute, _)| *attribute == wanted).map(|(_, v)| v);
     let local = read_back::ip(find(4).or_else(|| find(17))?)?;
     let port = u16::from_be_bytes(find(15)?.try_into().ok()?);

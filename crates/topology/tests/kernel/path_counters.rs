@@ -50,7 +50,7 @@ fn counts_drops_of_rate_limit() {
     }
     let send = || {
         let socket = UdpSocket::bind("198.18.0.1:0").unwrap();
-        // This is far more than the bucket holds. Sends that fail for lack of space also count as drops.
+        // Send far more than the bucket holds. Sends that fail for lack of space also count as drops.
         (0..2000).for_each(|_| _ = socket.send_to(&[0; 1400], "198.18.0.2:9"));
     };
     let [before, after] = around(&topology, "a:eth0", || {

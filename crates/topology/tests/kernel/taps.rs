@@ -100,7 +100,7 @@ fn tap_device_for_firecracker_can_be_opened_by_name() {
     lab.hosts[1].vm = Some(Vm { monitor: Monitor::Firecracker, ..Vm::default() });
     let Some(Link::Nic(nic)) = lab.links.first_mut() else { panic!("the guest comes first") };
     nic.queues = 1;
-    // This is repeated, because the bridge may be slow to notice a port without a reader.
+    // Repeat the test, because the bridge may be slow to notice a port without a reader.
     for _ in 0..10 {
         drop(Topology::create(&lab).unwrap());
     }

@@ -1,4 +1,4 @@
-//! Matches replies to messages. This is the only place that interprets a message number from a peer.
+//! Matches replies to messages. Only this module interprets message numbers from a peer.
 
 use super::{
     message::{Format, Reply},

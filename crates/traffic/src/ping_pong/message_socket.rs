@@ -15,8 +15,8 @@ use crate::{
     socket::{is_dropped, is_wait, tcp_facts, udp_facts},
 };
 
-/// The number of polls per wait of a spinning thread, which takes about ten microseconds in total. It never
-/// yields, because that would delay it on a busy CPU.
+/// The number of polls per wait of a spinning thread. Together, the polls take about ten microseconds. The
+/// thread never yields, because yielding would delay it on a busy CPU.
 const LOOKS: u32 = 64;
 const LONGEST: usize = 65_535;
 

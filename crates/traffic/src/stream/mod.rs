@@ -28,7 +28,7 @@ use crate::error::{Error, Result};
 /// The maximum time that a stream may exceed its requested duration or, if it has none, make no progress.
 const GRACE: Nanos = Nanos::from_secs(5);
 
-/// After an external end, a receiver continues until no data has arrived for this long.
+/// After a stream was ended externally, a receiver continues until no data has arrived for this long.
 const QUIET: Nanos = Nanos::from_millis(20);
 /// The maximum time to wait for [`QUIET`], unless earlier data is still queued.
 const RUNDOWN: Nanos = Nanos::from_millis(500);

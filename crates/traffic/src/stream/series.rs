@@ -1,7 +1,7 @@
 //! The intervals of one end of a connection.
 //!
-//! They follow a grid that restarts at the end of the warm-up. An interval ends at the first clock reading after its grid
-//! point, so its rate is exact. Loops read the clock even without progress, so a stall is visible immediately.
+//! Intervals follow a grid that restarts at the end of the warm-up. An interval ends at the first clock reading after
+//! its grid point, so its rate is exact. Loops read the clock even without progress, so a stall is visible immediately.
 
 use units::{Bytes, Nanos};
 use workload::{DatagramSample, Interval, StreamSettings, TcpSample, Until};

@@ -13,7 +13,8 @@ use units::Nanos;
 pub enum Left {
     About(Duration),
     AtMost(Duration),
-    /// The time for the trials. The first boot of this many machines comes on top, and its duration is unknown.
+    /// The time for the trials. The time for the first boot of this many machines is unknown and not
+    /// included.
     AfterBoots(Duration, usize),
 }
 

@@ -8,7 +8,7 @@ use units::{Nanos, Share};
 use super::*;
 use crate::{measure::Measure, schedule::Timing};
 
-/// Its runs end as listed. An alert fails while the mail server is down.
+/// Runs end as listed in `ends`. Alerts fail while the mail server is down.
 #[derive(Default)]
 struct Fake {
     ends: VecDeque<RunEnd>,

@@ -82,7 +82,7 @@ async fn next(site: &Arc<Site>, follower: Follower) -> Option<(Event, Follower)>
         following = looked_at;
         match changed {
             Ok(true) => return Some(event_of(*following)),
-            // A locked store is treated like a trial that takes long.
+            // A locked store is treated like a long trial.
             Ok(false) | Err(store::StoreError::Locked { .. } | store::StoreError::Away { .. }) => {}
             Err(_) => return None,
         }

@@ -1,4 +1,4 @@
-//! Moves the first chart that repeats a table to the summary, so that a page starts with the answer and a chart.
+//! Moves the first chart that repeats a table into the summary, so that a page starts with the answer and a chart.
 
 use crate::page::{Page, *};
 

@@ -15,16 +15,16 @@ const PADDING: f64 = 8.0;
 const REM: f64 = 16.0;
 /// Distance between the widths at which tables change their layout, in rem.
 const STEP: u32 = 2;
-/// No table has more room, in rem.
+/// The maximum width of any table, in rem.
 const MOST: u32 = 66;
-/// Every screen has this much room, in rem.
+/// The minimum width of any screen, in rem.
 const SMALL: u32 = 18;
-/// Longer words may break anywhere, in characters. Shorter names stay on one line.
+/// The length in characters from which a word may break anywhere. Shorter names stay on one line.
 const LONG: usize = 24;
 
 #[derive(Debug, Default)]
 pub(super) struct Tables {
-    /// The widths, in rem, up to which tables of the page are lists.
+    /// The widths, in rem, up to which the page shows its tables as lists.
     limits: BTreeSet<u32>,
     columns: usize,
 }

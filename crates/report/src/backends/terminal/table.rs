@@ -47,7 +47,7 @@ fn widths(table: &Table, width: usize) -> Option<Vec<usize>> {
     let mut widths: Vec<usize> = extents.iter().map(Extent::natural).collect();
     while widths.iter().sum::<usize>() > room {
         let shrinkable = (0..widths.len()).filter(|&index| widths[index] > extents[index].word);
-        // This shrinks the column in which the fewest cells have to wrap. Titles usually wrap first.
+        // Shrink the column in which the fewest cells have to wrap. Titles usually wrap first.
         let cheapest = shrinkable
             .min_by_key(|&index| (extents[index].wrapped_at(widths[index] - 1), Reverse(widths[index])))?;
         widths[cheapest] -= 1;

@@ -68,7 +68,7 @@ fn words(text: &Text) -> Vec<Word> {
     let of_span = |span: &Span| span.text.chars().map(|character| (character, span.tone)).collect::<Vec<_>>();
     let mut characters = text.0.iter().flat_map(of_span).peekable();
     while let Some((character, tone)) = characters.next() {
-        // This keeps a number and its percent sign on one line, even without a no-break space.
+        // Keep a number and its percent sign on one line, even without a no-break space.
         let signed = characters.peek().is_some_and(|(next, _)| *next == '%');
         let space = character != GLUE && character.is_whitespace() && !signed;
         match words.last_mut() {

@@ -1,4 +1,5 @@
-//! The knees: the level from which the metric stops growing with a factor, with the curve.
+//! The knees of the factors. A knee is the level from which the metric stops growing with the factor. Shown
+//! with the curve.
 
 use findings::{Answer, Knee};
 use units::Confidence;

@@ -88,7 +88,7 @@ fn noise(floors: &[NoiseFloor]) -> Option<String> {
     })
 }
 
-/// Formats a floor in both directions. A floor of 36 % hides an increase of 36 % or a decrease of 27 %.
+/// Formats a floor in both directions: a floor of 36 % hides an increase of 36 % or a decrease of 27 %.
 fn either_way(floor: f64) -> String {
     if floor < ALIKE {
         Share(floor).to_string()

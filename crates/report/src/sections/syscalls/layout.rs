@@ -126,7 +126,8 @@ pub(super) fn rare(rate: f64) -> String {
     if rate > 0.0 && rate < 1e-4 { "<0.0001".to_owned() } else { significant(rate, 3) }
 }
 
-/// Names the caller as far as it is known: `server, qemu-system-x86, CPU 0/KVM`. Omits the only process.
+/// Names the caller as far as it is known: `server, qemu-system-x86, CPU 0/KVM`. If there is only one
+/// process, its name is omitted.
 fn whose(call: Call<'_>, alone: bool) -> String {
     let count = call.count;
     // Most threads have the same name as their process.

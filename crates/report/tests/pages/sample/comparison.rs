@@ -1,4 +1,5 @@
-//! Hand-written comparisons: the egress gateway before and after a kernel update, and a log against a run.
+//! Hand-written comparisons: the egress gateway before and after a kernel update, and a log compared with a
+//! run.
 
 use findings::{
     Basis, BetweenRuns, BoundedValue, COMPARISON_SCHEMA, Comparison, ComparisonConclusion, ComparisonVerdict,

@@ -1,5 +1,5 @@
-//! A run between guests: each machine's CPU time as seen by its host and itself, with and without vhost, and without
-//! observers.
+//! A run between guests, with and without vhost, and without observers. CPU time is given as seen by the host and as
+//! seen by the guest.
 
 use findings::{
     ConsumerTime, CpuAttribution, Findings, GuestTime, MachineTimes, ProbedSummary, ResultSummary, RunProbes,

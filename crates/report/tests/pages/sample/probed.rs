@@ -1,4 +1,5 @@
-//! A probed run: a pod behind an egress gateway, and the wire alone, with streams and with messages.
+//! A probed run over two paths: a pod behind an egress gateway, and the wire by itself. It has streams and
+//! messages.
 
 use std::cmp::Reverse;
 

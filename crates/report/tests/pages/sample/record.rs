@@ -1,4 +1,5 @@
-//! The run that produced the findings: one trial of two results, with the samples that reports fold.
+//! The run that produced the findings: one trial for each of two results, with the samples that reports show
+//! folded.
 
 use samples::{
     Arm, CpuUsage, Design, Environment, MachineCpu, Origin, PathCheck, ResultRecord, RunHeader, RunId,

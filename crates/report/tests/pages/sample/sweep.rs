@@ -12,7 +12,8 @@ use workload::Metric;
 
 use super::{nothing, path, results::result, run, verdict};
 
-/// Queues, streams, Gbit/s, CPUs of the client and the server, and the reason for ending the result's trials.
+/// Each row has the queues, the streams, the rate in Gbit/s, the CPUs of the client and the server, and the
+/// reason for ending the result's trials.
 type Row = (u32, u32, f64, f64, f64, EndReason);
 
 const SETTLED: EndReason = EndReason::Settled;

@@ -143,7 +143,7 @@ fn run_again(spec: &ClientSpec, refused: Error, stop: &Stop, observer: &dyn Obse
 }
 
 fn run(spec: &ClientSpec, pkcs1: bool, stop: &Stop, observer: &dyn Observer) -> Result<Report> {
-    // This rejects invalid settings before the client connects.
+    // Reject invalid settings before the client connects.
     drop(request::params(spec, &request::load(spec, None)?, pkcs1)?);
     let socket = connect::control(spec, stop)?;
     let control_mss = sys::socket::mss(&socket).ok();

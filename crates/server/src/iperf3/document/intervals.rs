@@ -73,7 +73,7 @@ fn measures(stream: &Stream<'_>, facts: &Facts<'_>) -> Vec<Measure> {
 }
 
 /// A group ends with the first sample at its grid point. If the next sample would end far beyond the grid
-/// point, the group ends slightly before it instead.
+/// point, the group ends slightly before the grid point instead.
 fn grouped(samples: &[Sample], every: Nanos, slack: Nanos) -> Vec<Group<'_>> {
     let (Some(first), Some(last)) = (samples.first(), samples.last()) else { return Vec::new() };
     let (origin, mut from, mut place) = (first.start, 0, every.0);

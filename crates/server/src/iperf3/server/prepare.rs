@@ -221,13 +221,14 @@ fn set_tcp(socket: &std::net::TcpStream, params: &Params) -> Result<(), Failure>
     if params.nodelay {
         sys::socket::set_nodelay(socket, true).map_err(failed(ErrorCode::SET_NODELAY))?;
     }
-    // The kernel would try to load a module for an unknown name. As in iperf3, the client knows the name and
-    // uses it for sending.
+    // Ignore unknown names, because the kernel would try to load a module for them. As in iperf3, the client
+    // knows the name and uses it for sending.
     let congestion =
         params.congestion.as_ref().filter(|name| sys::socket::available_congestion().contains(name));
     if let Some(congestion) = congestion {
         let set = sys::socket::set_congestion(socket, congestion);
-        // Unprivileged processes may not use every congestion control. Receivers do not need to set one.
+        // Unprivileged processes are not allowed to use every congestion control. Receivers do not need to
+        // set one.
         if params.reverse || params.bidirectional {
             set.map_err(failed(ErrorCode::SET_CONGESTION))?;
         }

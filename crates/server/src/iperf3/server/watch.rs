@@ -22,8 +22,8 @@ const ENDING: Nanos = Nanos::from_secs(3);
 /// The time to wait for the client's reason after a stream has failed. If the client closed its streams, the
 /// idle timeout applies, because the end message may be late on a lossy path.
 const REASON: Nanos = Nanos::from_millis(500);
-/// The minimum number of bytes per idle timeout. A tenth of the requested rate applies instead if it is
-/// lower.
+/// The minimum number of bytes per idle timeout. If a tenth of the requested rate is lower, that applies
+/// instead.
 const LEAST: u64 = 64 << 10;
 /// The amount by which a test may exceed the rate limit, in seconds of traffic, since a stalled stream may
 /// catch up.

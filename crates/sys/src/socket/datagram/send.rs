@@ -35,9 +35,9 @@ unsafe impl Send for SendBatch {}
 impl SendBatch {
     /// Prepares a batch. All payload is zero.
     ///
-    /// If `segmented` is set, up to 64 datagrams form one message (UDP_SEGMENT), and each must fit the MTU.
-    /// Fails with EMSGSIZE for more than 65,507 bytes, and with EINVAL if a datagram or the batch would be
-    /// empty, or if the batch needs more than 1,024 messages.
+    /// If `segmented` is set, up to 64 datagrams form one message (UDP_SEGMENT), and each must fit the MTU. More than
+    /// 65,507 bytes fail with EMSGSIZE. An empty datagram, an empty batch, and a batch that needs more than 1,024
+    /// messages fail with EINVAL.
     pub fn new(datagrams: usize, length: usize, segmented: bool) -> Result<Self> {
         let object = || format!("{datagrams} datagrams of {length} bytes");
         if length > LARGEST {

@@ -146,9 +146,9 @@ impl ReceiveMethod {
     }
 }
 
-/// Detects a killed sender, because the kernel closes its stream like that of a finished sender. `lasted` is
-/// the longest time that it may have been sending, since this thread may have started after everything had
-/// arrived.
+/// Detects a killed sender. The kernel closes the stream of a killed sender like that of a finished one.
+/// `lasted` is the longest time that the sender may have been sending, since this thread may have started
+/// after everything had arrived.
 fn check_whole(flow: &Flow<'_>, total: u64, lasted: Nanos) -> Result<()> {
     let cut = |got: String, requested: String| {
         Err(Error::CutShort { object: flow.name.clone(), got, asked: requested })

@@ -27,11 +27,11 @@ use crate::{
     workers::{CpuMeter, SharedState},
 };
 
-/// The requested send buffer for a spliced stream on a path up to [`NEAR`], which the kernel doubles. With
-/// auto-tuning (up to 4 MiB), the spliced pages outgrew the CPU caches and the receiver fell behind, and the
-/// rate was bimodal: 11 to 23 or 90 to 160 Gbit/s on the same veth pair.
+/// The send buffer to request for a spliced stream on a path up to [`NEAR`]. The kernel doubles this size. With
+/// autotuning (up to 4 MiB), the spliced pages outgrew the CPU caches and the receiver fell behind. The rate was then
+/// bimodal: 11 to 23 or 90 to 160 Gbit/s on the same veth pair.
 const BOUND: usize = 512 << 10;
-/// At this round-trip time, a 1 MiB buffer is enough for 33 Gbit/s. Longer paths use auto-tuning.
+/// At this round-trip time, a 1 MiB buffer is enough for 33 Gbit/s. Longer paths use autotuning.
 const NEAR: Nanos = Nanos(250_000);
 
 pub(super) struct Sender<'a> {
@@ -116,9 +116,9 @@ impl<'a> Sender<'a> {
     }
 }
 
-/// CPU time per GB of both threads over a veth pair (MTU 1500, cubic) with a receiver that discards in the
-/// kernel: 0.06 to 0.08 s with spliced pages and 0.09 to 0.12 s with writes of 1 MiB if both ends are on one
-/// CPU; 0.16 to 0.20 s and 0.23 to 0.29 s on two CPUs.
+/// CPU time per GB of both threads over a veth pair (MTU 1500, cubic) with a receiver that discards in the kernel. With
+/// both ends on one CPU: 0.06 to 0.08 s with spliced pages, and 0.09 to 0.12 s with writes of 1 MiB. On two CPUs: 0.16
+/// to 0.20 s and 0.23 to 0.29 s.
 enum TransmitMethod<'a> {
     Written(Vec<u8>),
     Spliced(Box<ZeroCopySender<'a>>),
@@ -175,8 +175,8 @@ const fn is_short(least_rtt: u32) -> bool {
     least_rtt as u64 * 1000 <= NEAR.0
 }
 
-/// The time to wait for the end. If it is lost, either side retransmits it after 0.2, 0.6, 1.4, 3, 6.2, 12.6
-/// and 25.4 s.
+/// The time to wait for the end of the stream. If the end is lost, either side retransmits it after 0.2, 0.6, 1.4, 3,
+/// 6.2, 12.6 and 25.4 s.
 const LOST_END: Nanos = Nanos::from_secs(30);
 const LOSS: u8 = 4;
 

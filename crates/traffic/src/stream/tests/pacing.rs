@@ -30,8 +30,8 @@ fn sender(load: &StreamSettings) -> Option<EndSeries> {
 fn sends_everything_due_and_records_lateness() {
     for period in PERIODS {
         for load in loads(period, Until::Elapsed(Nanos::from_millis(500))) {
-            // On a busy machine the thread may be delayed beyond the end, where it stops sending, but not
-            // five times in a row.
+            // On a busy machine, the thread may be delayed beyond the end and then stops sending, but not five times in
+            // a row.
             assert!((0..5).any(|_| most_is_sent(&load, period)), "{load:?}");
         }
     }

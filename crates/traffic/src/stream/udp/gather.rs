@@ -30,8 +30,7 @@ pub(in crate::stream) type TrialSockets = BTreeMap<(Purpose, u32), (UdpSocket, O
 
 pub(in crate::stream) fn listen(bind: IpAddr, settings: &SocketSettings) -> Result<UdpSocket> {
     let socket = open(SocketAddr::new(bind, settings.server_port.unwrap_or(0)), settings, false)?;
-    // This must be set after binding. Otherwise the kernel might choose a port that other sockets of this
-    // user share.
+    // Set SO_REUSEPORT after binding. Otherwise the kernel might choose a port that other sockets of this user share.
     sys::socket::set_reuse_port(&socket, true)?;
     socket.set_nonblocking(true).map_err(Error::socket("listen on", || format!("{bind} for UDP")))?;
     Ok(socket)

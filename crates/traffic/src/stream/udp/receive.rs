@@ -34,7 +34,7 @@ const LINGER: Nanos = Nanos::from_millis(150);
 /// The interval between unsolicited closing replies. A sender that waits for a CPU repeats its closing
 /// datagram too rarely.
 const AGAIN: Nanos = Nanos::from_millis(50);
-/// This is more than any socket buffer can hold, even a buffer of several MiB filled with the shortest
+/// More datagrams than any socket buffer can hold, even a buffer of several MiB filled with the shortest
 /// datagrams.
 const BUFFERFUL: u64 = 1 << 14;
 

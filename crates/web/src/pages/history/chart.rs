@@ -9,8 +9,8 @@ use report::Scale;
 use super::changes;
 use crate::{links, shell::short, time};
 
-/// The drawing for a page and for a phone, of which the style sheet shows one: its class, width, which is scaled to the
-/// page, and number of dates.
+/// A drawing for pages and a drawing for phones, of which the style sheet shows one. Each has a class, a width, which
+/// is scaled to the page, and a number of dates.
 const DRAWINGS: [(&str, f64, usize); 2] = [("page", 760.0, 6), ("phone", 360.0, 2)];
 const HEIGHT: f64 = 190.0;
 const LEFT: f64 = 84.0;

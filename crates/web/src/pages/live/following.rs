@@ -21,7 +21,8 @@ pub(super) struct Following {
 
 impl Following {
     pub(super) fn begin(store: &Store, run: &RunId) -> Result<Self, Failure> {
-        // This is read before the trials, so that a trial added in between is read twice rather than missed.
+        // Read the claim before the trials, so that a trial added in between is read twice rather than
+        // missed.
         let is_under_way = store.is_under_way(run);
         let progress = store.progress(run)?;
         let record = store.load(run)?;

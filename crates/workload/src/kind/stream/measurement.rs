@@ -343,7 +343,7 @@ mod tests {
             (vec![EndSeries::default(), end(0, 1000, 500)], 4000.0),
             // The starts are not comparable.
             (vec![EndSeries::default(), end(500, 1000, 500), end(1500, 2000, 500)], 16000.0),
-            // These are sequential, so their rates were never available at the same time.
+            // The connections are sequential, so their rates were never available at the same time.
             (vec![end(0, 500, 500), end(500, 1000, 500)], 8000.0),
             (vec![end(500, 1500, 500), end(1500, 2500, 500)], 4000.0),
         ] {
