@@ -73,12 +73,14 @@ impl TypedValueParser for FindingOrRun {
     }
 }
 
+const PLACEHOLDERS: &str = "Replace the words in capitals: SWITCH is on or off, BROKEN is true or false, and the others are names or numbers.";
+
 fn on_platforms(finding: &str) -> String {
     let line = |row: PlatformSetting| {
         format!("\n{} ({}, {}):\n\n    {}\n", row.platform, row.source, row.version, row.command(&[]))
     };
     let lines: String = PlatformSetting::of_finding(finding).map(line).collect();
-    if lines.is_empty() { lines } else { format!("\n## Platforms\n{lines}") }
+    if lines.is_empty() { lines } else { format!("\n## Platforms\n\n{PLACEHOLDERS}\n{lines}") }
 }
 
 /// Turns table rows into list items, because some tables are too wide for a terminal. An item contains the
@@ -159,7 +161,8 @@ mod tests {
     #[test]
     fn lists_settings_of_platforms_with_their_sources() {
         let text = on_platforms("vhost-off");
-        assert!(text.starts_with("\n## Platforms\n\nLinux (qemu-system-x86_64(1), QEMU "), "{text}");
+        let linux = "\n\nLinux (qemu-system-x86_64(1), QEMU ";
+        assert!(text.starts_with("\n## Platforms\n") && text.contains(linux), "{text}");
         assert!(text.contains("    virsh edit GUEST  # <interface>") && !text.contains('{'), "{text}");
         assert_eq!(on_platforms("disturbed"), "");
     }

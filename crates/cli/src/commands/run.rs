@@ -108,7 +108,7 @@ pub(crate) struct RunArgs {
     /// Also write the report to this file; its extension selects the format: .html, .md, .json, .csv
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Print only the run's name, no report
+    /// Print the run's name instead of the report
     #[arg(long, short)]
     quiet: bool,
     /// Print plain lines instead of the live view

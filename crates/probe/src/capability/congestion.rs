@@ -45,7 +45,7 @@ fn judge(tried: io::Result<()>, default: &str, available: &str) -> Capability {
     }
     let note = match default {
         WANTED => "which is also the default".to_owned(),
-        other => format!("the default here is {other}, so plumb sets {WANTED} on every socket"),
+        other => format!("the default here is {other}, so labs set {WANTED} on every socket"),
     };
     CUBIC.works(format!("{WANTED} can be set, {note} (available: {available})"))
 }
