@@ -174,7 +174,7 @@ pub(crate) fn only_one_process_moves_memory() {
         (output.status, output.err)
     };
     let refused = || {
-        // On a busy machine, a monitor may time out, which ends the rebalancer.
+        // On a busy machine, a monitor may time out, which makes the rebalancer exit.
         let mut mover = mover.borrow_mut();
         if mover.try_wait().expect("it was started here").is_some() {
             *mover = start();

@@ -1,5 +1,5 @@
-//! Bench `stream-limit`: one TCP stream at minimum cost, compared with iperf3. Rows with the same settings
-//! show how much of the gain is due to the settings.
+//! Bench `stream-limit`: one TCP stream with as little work per byte as possible, compared with iperf3. Rows with
+//! the same settings show how much of the speed-up comes from the settings.
 
 use workload::Placement::{CrossCpu, Free, SameCpu};
 

@@ -67,7 +67,7 @@ pub(crate) fn milliseconds(text: &str) -> Result<Nanos, String> {
     })
 }
 
-/// Parses a time in microseconds by default, as in the kernel's busy polling settings.
+/// Parses a time. A number without a unit is in microseconds, as in the kernel's busy polling settings.
 pub(crate) fn microseconds(text: &str) -> Result<Nanos, String> {
     let read = text.parse::<u32>().ok().map(|micros| Nanos(u64::from(micros) * 1000));
     let read = read.or_else(|| text.parse().ok()).filter(|time| *time > Nanos(0));

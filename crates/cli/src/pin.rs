@@ -32,7 +32,8 @@ pub(crate) fn affinity(text: &str) -> Result<Placement, String> {
     match list(&text.replacen('/', ",", 1))?[..] {
         [client] => Ok(Placement::Cpus { client: vec![client], server: Vec::new() }),
         [client, server] => Ok(Placement::Cpus { client: vec![client], server: vec![server] }),
-        _ => Err("use the client's CPU, or the client's and the server's, e.g. 0,1; --pin accepts lists"
+        _ => Err("give one CPU for the client, or one for the client and one for the server, e.g. 0,1; \
+             only --pin accepts lists of CPUs"
             .to_owned()),
     }
 }

@@ -213,7 +213,7 @@ mod tests {
             "VM `b`: weight 0; use a number above 0, e.g. 1",
             "VM `b`: target 1.2; use a share of accesses above 0 and up to 1, e.g. 0.9",
             "VM `b`: target NaN; use a share of accesses above 0 and up to 1, e.g. 0.9",
-            "VM `b`: its floor of DRAM, 9 GiB, is above its ceiling, 8 GiB; lower the floor or raise the ceiling",
+            "VM `b`: the DRAM floor (9 GiB) is higher than the ceiling (8 GiB); lower the floor or raise the ceiling",
             "VM `b`: memory 17 GiB does not fit its floors and ceilings, 1 GiB to 16 GiB in both tiers together; change the \
                  memory or these limits",
             "the floors of DRAM add up to 2 GiB, but the capacity is 1 GiB; lower the floors or remove VMs",

@@ -55,7 +55,7 @@ pub struct LabelledProcess {
 }
 
 /// Finds other processes of this user that have the given environment variable. Those in containers are
-/// omitted, because a PID in the variable's value would mean another process there.
+/// omitted, because a PID in the variable's value would refer to a different process inside the container.
 #[must_use]
 pub fn labelled(variable: &str) -> Vec<LabelledProcess> {
     let label = |process: &Process| {

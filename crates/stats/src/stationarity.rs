@@ -192,8 +192,8 @@ fn drift(values: &[f64], mean: f64) -> Model {
     }
 }
 
-/// The best exponential approach to a level, by least squares for each time constant. Its cost is that of the values
-/// from `cut` on.
+/// Fits an exponential approach to a constant level by least squares for each time constant, and returns the best
+/// fit. Its cost counts only the values from `cut` on.
 fn approach(values: &[f64], cut: usize) -> Option<Model> {
     let mean = describe::mean(values)?;
     let (shortest, ratio) = TIME_CONSTANTS;

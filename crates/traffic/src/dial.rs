@@ -71,8 +71,8 @@ impl Dial<'_> {
         self.settings.source_port.is_some() && error.kind() == io::ErrorKind::AddrNotAvailable
     }
 
-    /// If the send timeout interrupts connect(2), the kernel carries on in the background and another call waits for
-    /// it.
+    /// If the send timeout interrupts connect(2), the kernel keeps connecting in the background, and another
+    /// connect(2) waits for it.
     fn reach(&self, socket: &Socket, stop: &Stop) -> Result<()> {
         let begun = monotonic();
         loop {

@@ -11,7 +11,7 @@ use crate::{
     site::Site,
 };
 
-/// The style is inlined into reports, because their policy does not allow files.
+/// The stylesheet is inlined, because the content security policy of reports blocks external files.
 pub(crate) const BAR_STYLE: &str = include_str!("../assets/bar.css");
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

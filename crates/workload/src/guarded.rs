@@ -1,4 +1,4 @@
-//! Metrics that a comparison guards in addition to the main metric of a workload.
+//! Metrics that a comparison checks for regressions, in addition to the workload's main metric.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

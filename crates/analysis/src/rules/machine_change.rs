@@ -24,8 +24,10 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
             .detail(format!("the run was resumed on another machine or kernel {times}"))
             .about(&context.findings.results, |result| result)
             .with_evidence(first.chain(later))
-            .with_limits(["Differences within a block come from one machine; medians and differences from \
-             other runs do not."])
+            .with_limits([
+                "Differences within a block come from one machine. Medians, and differences from other runs, \
+                 may mix both machines.",
+            ])
             .with_remedy(Remedy::manual(
                 "Repeat the whole run on one machine before quoting its numbers",
                 Vec::new(),

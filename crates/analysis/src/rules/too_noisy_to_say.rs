@@ -107,8 +107,8 @@ fn finding(
         .with_results(results)
         .with_evidence(comparisons.chain(budgets))
         .with_limits([
-            "The lack of a difference does not prove that there is none: it may be anything \
-             within the interval.",
+            "Finding no difference does not prove that there is none: the true difference may be anywhere in the \
+             interval.",
             "Bimodal results have wide intervals regardless of the number of trials (`bimodal`).",
         ])
         .with_remedy(remedy(wide, context))

@@ -30,7 +30,10 @@ const FILES: &[(&str, &str)] = &[
     ("~/.config/plumb/config.toml", "Defaults; `plumb config` shows the effective ones"),
     ("~/.config/plumb/fleet.toml", "The fleet's NATS server and this controller's key"),
     ("~/.local/share/plumb/runs.db", "Runs, traces and baselines (SQLite)"),
-    ("/run/plumb/labs", "Labs of root that outlive a command; other users: $XDG_RUNTIME_DIR/plumb/labs"),
+    (
+        "/run/plumb/labs",
+        "Root's labs that remain after a command; for other users, $XDG_RUNTIME_DIR/plumb/labs",
+    ),
 ];
 const ENVIRONMENT: &[(&str, &str)] = &[
     ("PLUMB_DB", "Database of runs, like --db"),

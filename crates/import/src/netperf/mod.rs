@@ -76,7 +76,7 @@ impl Format for Netperf {
         if !misfits.is_empty() {
             let first = self.first;
             out.note(format!(
-                "netperf's test at line {first}: skipped rows that do not fit its columns: {misfits}."
+                "netperf test at line {first}: skipped rows that do not match its columns: {misfits}."
             ));
         }
         if let Some(test) = self.test.take() {

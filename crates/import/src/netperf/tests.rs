@@ -98,7 +98,7 @@ fn heading_sets_the_unit() {
         out.notes,
         [
             "netperf's test at line 15 did not reach the requested confidence.",
-            "netperf's test at line 30: skipped rows that do not fit its columns: line 41."
+            "netperf test at line 30: skipped rows that do not match its columns: line 41."
         ]
     );
 }

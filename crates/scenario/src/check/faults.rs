@@ -193,7 +193,7 @@ fn misplaced(scenario: &Scenario, at: &DeviceRef, fault: Fault, place: Range<usi
         }
         Fault::CpuLimit { .. } if !is_end(&at.host) || scenario.lab.has_own_kernel(&at.host) => {
             let message = format!("`{}` is not an end of a path in a namespace of this machine", at.host);
-            let help = "place the limit on a device of the client or the server";
+            let help = "apply the limit to a device of the client or the server";
             Some(Problem::new(place, message, "no CPU to limit").help(help))
         }
         Fault::SnatPorts { .. } if !scenario.lab.addresses().any(|(device, _)| device == at) => {

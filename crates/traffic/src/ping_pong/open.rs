@@ -230,7 +230,8 @@ impl<'a> Open<'a> {
         notes.lost(lost, tally.begin + latest * self.period, now)
     }
 
-    /// Streams lose no messages, but if replies carry wrong numbers, other messages get no reply.
+    /// Streams lose no messages. However, if a reply has a wrong number, the message with the right
+    /// number stays without a reply.
     #[inline]
     fn is_done(&self, now: u64, tally: &mut Tally, odd: u64) -> Result<bool> {
         let sent = self.sent.load(Ordering::Acquire);

@@ -93,7 +93,8 @@ pub struct EndSeries {
     /// Part of the schedule skipped after the warm-up, for a sender with a rate. After a stall, it catches up by at
     /// most one second.
     pub skipped: Option<Nanos>,
-    /// Whether times start with this end's first connection, instead of with the connection's own first byte.
+    /// Whether timestamps are relative to the first connection at this end, rather than to the first byte
+    /// of each connection.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_common_start: bool,
 }
