@@ -2,12 +2,10 @@
 
 use std::fmt::Write as _;
 
+use plumb_tests::Random;
 use serde_json::Value;
 
-use crate::{
-    fault_labs::{Draw, Lab},
-    sandbox,
-};
+use crate::{fault_labs::Lab, sandbox};
 
 const TRIALS: u32 = 6;
 
@@ -63,11 +61,11 @@ impl Cell {
         matches!(self.kind, Kind::IcmpHole | Kind::SnatPorts)
     }
 
-    fn fault(self, draw: &mut Draw) -> Fault {
-        let rate = draw.from(10..40);
+    fn fault(self, random: &mut Random) -> Fault {
+        let rate = 10 + random.below(30);
         let (table, device, causes, says): (_, _, &[&str], _) = match self.kind {
             Kind::MtuHole => {
-                let mtu = draw.from(1200..1350);
+                let mtu = 1200 + random.below(150);
                 let says = vec!["switch:p2 loses the client's packets above 1".to_owned()];
                 (format!("kind = \"mtu-hole\", mtu = {mtu}"), "switch:p2", &["black-hole"], says)
             }
@@ -77,12 +75,12 @@ impl Cell {
                 ("kind = \"icmp-hole\"".to_owned(), device, &["black-hole"], says)
             }
             Kind::CpuLimit => {
-                let cpu = draw.from(3..8);
+                let cpu = 3 + random.below(5);
                 let says = vec!["The client used up its CPU quota in ".to_owned(), format!("0.0{cpu} CPUs")];
                 (format!("kind = \"cpu-limit\", cpu = \"{cpu}%\""), "client:eth0", &["cpu-throttled"], says)
             }
             Kind::SnatPorts => {
-                let ports = draw.from(2..6);
+                let ports = 2 + random.below(4);
                 let says = vec![format!("Source NAT on router uses up its {ports} ports")];
                 (format!("kind = \"snat-ports\", ports = {ports}"), "router:eth1", &["snat-ports"], says)
             }
@@ -123,17 +121,17 @@ impl Cell {
     }
 }
 
-pub(crate) fn names_faults(seed: u64, cells: usize) {
+pub(crate) fn names_faults(seed: u32, cells: usize) {
     println!("  SEED={seed}");
-    let mut draw = Draw::of(seed);
+    let mut random = Random::of(seed);
     let mut table = Cell::all();
     let mut wrong = String::new();
     for number in 0..cells {
         if table.is_empty() {
             table = Cell::all();
         }
-        let cell = table.swap_remove(draw.from(0..table.len() as u64) as usize);
-        let fault = cell.fault(&mut draw);
+        let cell = table.swap_remove(random.below(table.len()));
+        let fault = cell.fault(&mut random);
         let reason = examine(cell, &fault).err();
         println!("  {number} {cell:?}: {}", reason.as_deref().unwrap_or("right"));
         if let Some(reason) = reason {

@@ -14,26 +14,6 @@ pub(crate) const CAUSES: [&str; 8] = [
     "snat-ports",
 ];
 
-pub(crate) struct Draw(u64);
-
-impl Draw {
-    pub(crate) fn of(seed: u64) -> Self {
-        Self(seed.max(1))
-    }
-
-    /// Xorshift64.
-    pub(crate) fn from(&mut self, range: std::ops::Range<u64>) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        range.start + self.0 % (range.end - range.start)
-    }
-
-    pub(crate) fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
-        all[self.from(0..all.len() as u64) as usize]
-    }
-}
-
 #[derive(Debug)]
 pub(crate) struct Lab {
     /// Through a router, which sends ICMP errors. Otherwise, through a switch.

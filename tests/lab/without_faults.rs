@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use plumb_tests::OtherWork;
+use plumb_tests::{OtherWork, Random};
 use serde_json::Value;
 
 use crate::{
-    fault_labs::{CAUSES, Draw, Lab},
+    fault_labs::{CAUSES, Lab},
     sandbox,
 };
 
@@ -40,22 +40,22 @@ const UNBOUNDED: [&str; 6] = [
 const RATES: [&str; 3] = ["20Mbit/s", "200Mbit/s", "2Gbit/s"];
 
 impl Drawn {
-    fn from(draw: &mut Draw) -> Self {
-        let is_bounded = draw.one_of(&[false, true]);
-        let workload = if is_bounded { draw.one_of(&BOUNDED) } else { draw.one_of(&UNBOUNDED) };
+    fn from(random: &mut Random) -> Self {
+        let is_bounded = random.one_of(&[false, true]);
+        let workload = if is_bounded { random.one_of(&BOUNDED) } else { random.one_of(&UNBOUNDED) };
         let mut lab = Lab {
-            routed: draw.one_of(&[false, true]),
-            tunnel: draw.one_of(&[false, true]),
-            mtus: [draw.one_of(&[1400, 1500, 9000]), 0],
-            rate: is_bounded.then(|| draw.one_of(&RATES)),
+            routed: random.one_of(&[false, true]),
+            tunnel: random.one_of(&[false, true]),
+            mtus: [random.one_of(&[1400, 1500, 9000]), 0],
+            rate: is_bounded.then(|| random.one_of(&RATES)),
         };
-        lab.mtus[1] = draw.one_of(&[1300, 1400, 1500, lab.mtus[0]]);
-        let factor = match draw.from(0..3) {
+        lab.mtus[1] = random.one_of(&[1300, 1400, 1500, lab.mtus[0]]);
+        let factor = match random.below(3) {
             0 => String::new(),
             1 => vary(&lab, "offload", "\"on\", \"off\""),
             _ => vary(&lab, "gro", "\"on\", \"off\""),
         };
-        Self { lab, workload, factor, loops: draw.from(0..4) as usize }
+        Self { lab, workload, factor, loops: random.below(4) }
     }
 }
 
@@ -66,12 +66,12 @@ fn vary(lab: &Lab, setting: &str, values: &str) -> String {
     )
 }
 
-pub(crate) fn name_no_cause(seed: u64, runs: usize) {
+pub(crate) fn name_no_cause(seed: u32, runs: usize) {
     println!("  SEED={seed}");
-    let mut draw = Draw::of(seed);
+    let mut random = Random::of(seed);
     let mut wrong = String::new();
     for number in 0..runs {
-        let drawn = Drawn::from(&mut draw);
+        let drawn = Drawn::from(&mut random);
         let named = causes(&drawn);
         let Drawn { lab, workload, factor, loops } = drawn;
         let run = format!("{number} {lab:?}, {workload}, {factor}, {loops} loops");

@@ -44,12 +44,12 @@ const CASES: &[Case] = &[
     Case {
         name: "verdict_gives_the_cause_in_27_of_28_cells",
         needs: &[Need::Root],
-        test: || fault_cells::names_faults(seed().into(), rounds(28)),
+        test: || fault_cells::names_faults(seed(), rounds(28)),
     },
     Case {
         name: "fifty_runs_without_a_fault_name_none",
         needs: &[Need::Root],
-        test: || without_faults::name_no_cause(seed().into(), rounds(50)),
+        test: || without_faults::name_no_cause(seed(), rounds(50)),
     },
     Case {
         name: "stores_no_trial_with_a_stopped_agent",

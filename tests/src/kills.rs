@@ -139,4 +139,8 @@ impl Random {
     pub fn below(&mut self, count: usize) -> usize {
         (self.fraction() * count as f64) as usize
     }
+
+    pub fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len())]
+    }
 }

@@ -10,6 +10,7 @@ mod balloon;
 mod boots;
 mod by_hand;
 mod confined;
+mod conntrack;
 mod counted;
 mod ends;
 mod faults;
@@ -68,6 +69,16 @@ const HYPERVISOR: &[Need] =
 
 const CASES: &[Case] = &[
     Case { name: "counted_instructions_repeat", needs: HYPERVISOR, test: counted::counts_repeat },
+    Case {
+        name: "verdict_names_the_full_connection_tracking_table_of_a_guest",
+        needs: &[
+            Need::Root,
+            Need::Program("qemu-system-x86_64", "qemu-system-x86"),
+            Need::GuestKernelWith(conntrack::MODULE, "linux-image-cloud-amd64"),
+            Need::File("/dev/net/tun", "a kernel with tap devices"),
+        ],
+        test: conntrack::full_table_is_named,
+    },
     Case {
         name: "refuses_to_count_times_and_guests",
         needs: &[],

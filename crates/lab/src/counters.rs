@@ -15,7 +15,7 @@ pub fn between(
 ) -> PathCounters {
     let devices = before.devices.iter().zip(&after.devices).map(|(before, after)| device(before, after));
     let hosts = before.hosts.iter().zip(&after.hosts).map(|(before, after)| host(before, after));
-    let hosts = hosts.filter(|host| host.translated.is_some() || host.has_refused());
+    let hosts = hosts.filter(|host| host.translated.is_some() || host.has_refused() || host.uses_all_ports());
     PathCounters { devices: devices.collect(), hosts: hosts.collect(), softnet }
 }
 

@@ -6,11 +6,14 @@ use machine::{
     Accelerator, AttachError, Firecracker, FirecrackerError, Image, Kernel, Machine, MachineError, Member,
     NamedTap, Namespace, Nic, ProgramCopy, Qemu, Ssh, Vmlinux,
 };
-use scenario::{Access, Endpoint, HostName, Lab, Monitor, Vm};
+use scenario::{Access, Endpoint, Fault, HostName, Lab, Monitor, Vm};
 use topology::Topology;
 use workload::BalloonMethod;
 
 use crate::{error::RunError, request::Request, stop::Stop};
+
+/// The modules of a guest with a `conntrack-full`.
+const TRACKING: &[&str] = &["nft_chain_nat", "nft_masq"];
 
 pub(crate) struct Machines {
     pub(crate) waiting: Vec<(HostName, Box<dyn Machine>)>,
@@ -157,7 +160,15 @@ impl Monitors<'_> {
     }
 
     fn image(&self, kernel: &Kernel, modules: &[&str]) -> Result<Arc<Image>, MachineError> {
-        Ok(Arc::new(Image::build(kernel, &self.request.agent, modules, &[])?))
+        let modules = [modules, self.modules_of_faults()].concat();
+        Ok(Arc::new(Image::build(kernel, &self.request.agent, &modules, &[])?))
+    }
+
+    fn modules_of_faults(&self) -> &'static [&'static str] {
+        let settings = self.request.plan.results.iter().flat_map(|result| result.devices.values());
+        let mut faults = settings.filter_map(|settings| settings.fault.as_ref()?.fault);
+        let tracks = |fault| matches!(fault, Fault::ConntrackFull { .. });
+        if faults.any(tracks) { TRACKING } else { &[] }
     }
 }
 

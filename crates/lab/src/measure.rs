@@ -126,7 +126,7 @@ impl TrialRunner<'_> {
         let after = self.lab_handle.counters(self.agents, ways)?;
         let counters =
             before.iter().zip(&after).map(|(before, after)| counters::between(before, after, None));
-        Ok(counters.map(|counters| Some(counters).filter(PathCounters::has_refused)).collect())
+        Ok(counters.map(|counters| Some(counters).filter(PathCounters::explain_failure)).collect())
     }
 
     fn judge(
@@ -182,7 +182,7 @@ fn resolve(
     if verdict == Verdict::Again {
         return None;
     }
-    let refusal = Some(&measured.counters).filter(|counters| counters.has_refused());
+    let refusal = Some(&measured.counters).filter(|counters| counters.explain_failure());
     // A busy machine also loses a packet or stalls a process now and then.
     let is_refused = refusal.is_some() && measured.measurement.kind().is_void();
     if is_refused || (exchange.is_lossy && void.is_some()) {

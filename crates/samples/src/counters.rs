@@ -97,9 +97,10 @@ pub struct HostCounters {
 }
 
 impl PathCounters {
+    /// Whether a host explains why no packets arrived.
     #[must_use]
-    pub fn has_refused(&self) -> bool {
-        self.hosts.iter().any(HostCounters::has_refused)
+    pub fn explain_failure(&self) -> bool {
+        self.hosts.iter().any(|host| host.has_refused() || host.uses_all_ports())
     }
 }
 
@@ -107,6 +108,14 @@ impl HostCounters {
     #[must_use]
     pub const fn has_refused(&self) -> bool {
         self.insert_failed > 0 || self.table_full > 0 || self.checksum_errors > 0
+    }
+
+    /// Whether it tracks as many connections as its source NAT rule has ports. Then the kernel gives new connections
+    /// the ports of closed ones (since Linux 6.7), which the server may still hold in TIME-WAIT.
+    #[must_use]
+    pub fn uses_all_ports(&self) -> bool {
+        let used = self.nat_ports.zip(self.tracked);
+        used.is_some_and(|([first, last], tracked)| tracked > last.saturating_sub(first).into())
     }
 }
 

@@ -32,6 +32,10 @@ pub enum Fault {
     SnatPorts {
         ports: u16,
     },
+    /// The kernel tracks this many connections, and drops packets of others.
+    ConntrackFull {
+        connections: u32,
+    },
     LostChecksum,
     PacketDelay {
         delay: Nanos,
@@ -53,6 +57,7 @@ impl fmt::Display for Fault {
             Self::IcmpHole => f.write_str("ICMP filter"),
             Self::CpuLimit { millicpus } => write!(f, "limit of {} CPUs", f64::from(millicpus) / 1e3),
             Self::SnatPorts { ports } => write!(f, "source NAT to {ports} ports"),
+            Self::ConntrackFull { connections } => write!(f, "limit of {connections} tracked connections"),
             Self::LostChecksum => f.write_str("loss of checksums"),
             Self::PacketDelay { delay } => write!(f, "delay of {delay}"),
             Self::PacketLoss { per_million } => write!(f, "loss of {}", Share(f64::from(per_million) / 1e6)),

@@ -47,7 +47,7 @@ pub(super) mod tests {
         severity: Severity::Serious,
         says: &[
             "The connection tracking table of b is full",
-            "1024 connections are tracked",
+            "12 connections are tracked",
             "net.netfilter.nf_conntrack_max  # in b",
         ],
         change: None,

@@ -68,7 +68,9 @@ fn refusals<'a>(context: &Context<'a>) -> Vec<Refusal<'a>> {
     let measured = measured.filter_map(|result| Some((record(&result.id)?, result.counters.as_ref()?)));
     let all = fatal.chain(measured.map(|(result, counters)| (result, counters, Harm::Measured)));
     all.flat_map(|(result, counters, harm)| {
-        counters.hosts.iter().filter(|host| host.has_refused()).map(move |host| Refusal {
+        let is_cause =
+            move |host: &&HostCounters| host.has_refused() || (harm == Harm::Fatal && host.uses_all_ports());
+        counters.hosts.iter().filter(is_cause).map(move |host| Refusal {
             result: &result.id,
             path: &result.path,
             label: result_label(&result.path, &result.levels, Some(&result.workload)),

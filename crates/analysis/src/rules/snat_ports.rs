@@ -1,5 +1,7 @@
 //! `snat-ports`: source NAT found no free port for a connection, so its packets were dropped.
 
+use samples::HostCounters;
+
 use super::{
     prelude::*,
     refusals::{Refusal, SYMPTOMS, by_host},
@@ -8,8 +10,10 @@ use super::{
 pub(crate) const RULE: Rule = Rule::cause("snat-ports", look).counted().over(SYMPTOMS);
 
 fn look(context: &Context<'_>) -> Vec<Claim> {
-    let exhausted =
-        |refusal: &Refusal<'_>| refusal.host.insert_failed > 0 && refusal.host.nat_ports.is_some();
+    let exhausted = |refusal: &Refusal<'_>| {
+        let HostCounters { insert_failed, nat_ports, .. } = refusal.host;
+        nat_ports.is_some() && (*insert_failed > 0 || !refusal.host.has_refused())
+    };
     by_host(context, exhausted, claim, evidence)
 }
 
@@ -36,9 +40,18 @@ fn claim(worst: &Refusal<'_>) -> Option<Claim> {
 fn evidence(refusal: &Refusal<'_>) -> Evidence {
     let ports =
         refusal.host.nat_ports.map(|[first, last]| format!("; the rule allows ports {first} to {last}"));
-    Evidence::new(format!("dropped on {} because no port was free, {}", refusal.host.host, refusal.label))
-        .count(refusal.host.insert_failed)
-        .text(format!(" packets{}", ports.unwrap_or_default()))
+    let (host, label) = (&refusal.host.host, &refusal.label);
+    let evidence = match (refusal.host.insert_failed, refusal.host.tracked) {
+        (0, Some(tracked)) => {
+            Evidence::new(format!("tracked on {host} after no connection succeeded, {label}"))
+                .count(tracked)
+                .text(" connections")
+        }
+        (failed, _) => Evidence::new(format!("dropped on {host} because no port was free, {label}"))
+            .count(failed)
+            .text(" packets"),
+    };
+    evidence.text(ports.unwrap_or_default())
 }
 
 #[cfg(test)]

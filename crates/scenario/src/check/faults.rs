@@ -24,6 +24,7 @@ const LEAST_CPU: Share = Share(0.01);
 const SHORTEST_QUEUE: Bytes = Bytes(2 * 65_536);
 
 const PORTS: [u16; 2] = [1, 20_000];
+const CONNECTIONS: [u32; 2] = [1, 1_000_000];
 const DELAYS: [Nanos; 2] = [Nanos(1_000), Nanos(1_000_000_000)];
 
 pub(crate) fn place_faults(
@@ -64,7 +65,7 @@ pub(crate) fn place_faults(
 }
 
 fn fault(entry: &Entry<FaultTable>, problems: &mut Vec<Problem>) -> Option<Fault> {
-    let FaultTable { kind, rate, queue, mtu, cpu, ports, delay, loss } = &entry.table;
+    let FaultTable { kind, rate, queue, mtu, cpu, ports, connections, delay, loss } = &entry.table;
     let before = problems.len();
     if entry.name() == NONE {
         let problem = Problem::new(entry.name.span(), "a fault cannot be called `none`", "this name");
@@ -72,8 +73,8 @@ fn fault(entry: &Entry<FaultTable>, problems: &mut Vec<Problem>) -> Option<Fault
     }
     let mut keys = Keys { kind: **kind, place: kind.span(), problems };
     use FaultKind::{
-        CpuLimit, IcmpHole, LostChecksum, MtuHole, PacketDelay, PacketLoss, PolicedPort, QueueLimit,
-        SnatPorts,
+        ConntrackFull, CpuLimit, IcmpHole, LostChecksum, MtuHole, PacketDelay, PacketLoss, PolicedPort,
+        QueueLimit, SnatPorts,
     };
     let rate = rate.as_ref().map(|rate| (rate.0, rate.span()));
     let rate = keys.value("rate", &[PolicedPort, QueueLimit], rate, &RATES);
@@ -85,6 +86,8 @@ fn fault(entry: &Entry<FaultTable>, problems: &mut Vec<Problem>) -> Option<Fault
     let cpu = keys.value("cpu", &[CpuLimit], cpu, &[LEAST_CPU, Share(1.0)]);
     let ports = ports.as_ref().map(|ports| (**ports, ports.span()));
     let ports = keys.value("ports", &[SnatPorts], ports, &PORTS);
+    let connections = connections.as_ref().map(|connections| (**connections, connections.span()));
+    let connections = keys.value("connections", &[ConntrackFull], connections, &CONNECTIONS);
     let delay = delay.as_ref().map(|delay| (delay.0, delay.span()));
     let delay = keys.value("delay", &[PacketDelay], delay, &DELAYS);
     let loss = loss.as_ref().map(|loss| (loss.0, loss.span()));
@@ -101,6 +104,7 @@ fn fault(entry: &Entry<FaultTable>, problems: &mut Vec<Problem>) -> Option<Fault
         IcmpHole => Some(Fault::IcmpHole),
         CpuLimit => Some(Fault::CpuLimit { millicpus: (cpu?.0 * 1e3).round() as u32 }),
         SnatPorts => Some(Fault::SnatPorts { ports: ports? }),
+        ConntrackFull => Some(Fault::ConntrackFull { connections: connections? }),
         LostChecksum => Some(Fault::LostChecksum),
         PacketDelay => Some(Fault::PacketDelay { delay: delay? }),
         PacketLoss => Some(Fault::PacketLoss { per_million: (loss?.0 * 1e6).round() as u32 }),
@@ -195,6 +199,12 @@ fn misplaced(scenario: &Scenario, at: &DeviceRef, fault: Fault, place: Range<usi
             let message = format!("`{}` is not an end of a path in a namespace of this machine", at.host);
             let help = "apply the limit to a device of the client or the server";
             Some(Problem::new(place, message, "no CPU to limit").help(help))
+        }
+        Fault::ConntrackFull { .. } if scenario.lab.vm(&at.host).is_none() => {
+            let message = format!("`{}` is not a virtual machine and shares this machine's limit", at.host);
+            let help =
+                "place the fault on a guest with `vm`; only the limit of its own kernel can be changed";
+            Some(Problem::new(place, message, "no limit of its own").help(help))
         }
         Fault::SnatPorts { .. } if !scenario.lab.addresses().any(|(device, _)| device == at) => {
             let message = format!("`{at}` has no address that source NAT could use");

@@ -25,6 +25,9 @@ pub(crate) struct FaultTable {
     /// The number of source ports of `snat-ports`.
     #[schemars(range(min = 1, max = 20000))]
     pub(crate) ports: Option<Spanned<u16>>,
+    /// The number of connections that the table of a `conntrack-full` holds.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub(crate) connections: Option<Spanned<u32>>,
     /// The delay of a `packet-delay`.
     pub(crate) delay: Option<Spanned<As<Nanos>>>,
     /// The share of packets that a `packet-loss` drops.
@@ -46,6 +49,8 @@ pub(crate) enum FaultKind {
     CpuLimit,
     /// Source NAT at the device has few ports.
     SnatPorts,
+    /// The connection tracking table of a virtual machine is small.
+    ConntrackFull,
     /// The device does not complete the checksums of packets that it sends.
     LostChecksum,
     /// Netem delays packets that leave the device.

@@ -1,7 +1,7 @@
 //! The fault of a device, which is an nftables table per device with the fault in the comment of its rule. Some kinds
 //! also have a queueing discipline at the root of the device (tc-tbf(8), tc-netem(8)).
 
-use std::fmt;
+use std::{fmt, fs, io};
 
 use nlink::{
     Bytes, Percent, Rate,
@@ -50,6 +50,10 @@ const DESTINATION_UNREACHABLE: u8 = 3;
 const FIRST_INFORMATIONAL: u8 = 128;
 
 const FIRST_PORT: u16 = 40_000;
+
+const MOST_TRACKED: &str = "/proc/sys/net/netfilter/nf_conntrack_max";
+/// The kernel's default limit (`nf_conntrack_init_start` in net/netfilter/nf_conntrack_core.c).
+const BUCKETS: &str = "/proc/sys/net/netfilter/nf_conntrack_buckets";
 
 pub(super) struct Placed;
 
@@ -118,6 +122,9 @@ impl DeviceSetting for Placed {
                 kernel.namespaces.wait(connection.del_table_if_exists(table(device).as_str(), family))?;
             }
             kernel.namespaces.checksum_losses.remove(&device.at);
+            if matches!(now.0, Some(Fault::ConntrackFull { .. })) {
+                limit_tracking(kernel, device, None)?;
+            }
             let Some(fault) = target.0 else { return Ok(()) };
             if let Some(qdisc) = qdisc(fault) {
                 kernel.change_link(device, root_qdisc(device, &*qdisc)?)?;
@@ -156,10 +163,16 @@ fn install(
     let rules = rules(fault, tap).into_iter().map(rule);
     let transaction = rules.fold(transaction, |transaction, rule| transaction.add_rule(rule));
     let transaction = match fault {
-        Fault::SnatPorts { ports } => translate(transaction, device, ports)?,
+        Fault::SnatPorts { ports } => translate(transaction, device, Some(ports))?,
+        // Any source NAT makes the kernel track all connections of the host.
+        Fault::ConntrackFull { .. } => translate(transaction, device, None)?,
         _ => transaction,
     };
-    Ok(kernel.namespaces.wait(transaction.commit(connection))?)
+    kernel.namespaces.wait(transaction.commit(connection))?;
+    match fault {
+        Fault::ConntrackFull { connections } => limit_tracking(kernel, device, Some(connections)),
+        _ => Ok(()),
+    }
 }
 
 fn losing_tap(kernel: &Kernel<'_>, device: &Device) -> Result<u32, Refusal> {
@@ -174,15 +187,29 @@ fn losing_tap(kernel: &Kernel<'_>, device: &Device) -> Result<u32, Refusal> {
     Ok(index)
 }
 
+/// The kernel refuses this outside of its first network namespace.
+#[expect(clippy::disallowed_methods, reason = "settings of the kernel are files")]
+fn limit_tracking(kernel: &Kernel<'_>, device: &Device, most: Option<u32>) -> Result<(), Refusal> {
+    let write = || -> io::Result<()> {
+        let most = most.map_or_else(|| fs::read_to_string(BUCKETS), |most| Ok(most.to_string()))?;
+        fs::write(MOST_TRACKED, most)
+    };
+    let written = kernel.namespaces.read_in(&device.at.host, write);
+    Ok(written.unwrap_or_else(|| Err(io::ErrorKind::NotFound.into()))?)
+}
+
 /// Adds a rule like `masquerade to :40000-40015`.
-fn translate(transaction: Transaction, device: &Device, ports: u16) -> Result<Transaction, Refusal> {
+fn translate(transaction: Transaction, device: &Device, ports: Option<u16>) -> Result<Transaction, Refusal> {
     let table = table(device);
     let base = BaseChain::nat(NatHook::Postrouting, Priority::SrcNat);
     let chain = Chain::new(table.as_str(), CHAIN)?.family(Family::Inet).base(base);
-    let rule = Rule::new(&table, CHAIN)
-        .family(Family::Inet)
-        .match_oif(device.at.device.as_str())
-        .nat(NatStatement::masquerade().ports(FIRST_PORT, FIRST_PORT + (ports - 1)));
+    let masquerade = NatStatement::masquerade();
+    let masquerade = match ports {
+        Some(ports) => masquerade.ports(FIRST_PORT, FIRST_PORT + (ports - 1)),
+        None => masquerade,
+    };
+    let rule =
+        Rule::new(&table, CHAIN).family(Family::Inet).match_oif(device.at.device.as_str()).nat(masquerade);
     Ok(transaction.add_table(table.as_str(), Family::Inet).add_chain(chain).add_rule(rule))
 }
 
@@ -202,6 +229,7 @@ fn rules(fault: Fault, tap: Option<u32>) -> Vec<Vec<Expr>> {
         | Fault::MtuHole { .. }
         | Fault::CpuLimit { .. }
         | Fault::SnatPorts { .. }
+        | Fault::ConntrackFull { .. }
         | Fault::PacketDelay { .. }
         | Fault::PacketLoss { .. } => vec![vec![Expr::Counter]],
     }
@@ -256,6 +284,7 @@ fn qdisc(fault: Fault) -> Option<Box<dyn QdiscConfig>> {
         | Fault::IcmpHole
         | Fault::CpuLimit { .. }
         | Fault::SnatPorts { .. }
+        | Fault::ConntrackFull { .. }
         | Fault::LostChecksum => None,
     }
 }

@@ -405,6 +405,14 @@ fn traced_softirq_time_takes_precedence_over_ticks() {
 }
 
 #[test]
+fn failure_with_all_ports_in_use_names_them() {
+    let says = ["tracked on b after no connection succeeded", "16 connections; the rule allows ports 40000"];
+    check(&watched::failed_at(16, 0, 0, 0), "snat-ports", Severity::Serious, &says);
+    assert_eq!(claims(&watched::failed_at(15, 0, 0, 0), "snat-ports"), [], "one port is free");
+    assert_eq!(claims(&watched::failed_at(16, 0, 4, 0), "snat-ports"), [], "the table is full");
+}
+
+#[test]
 fn insignificant_cost_is_not_reported() {
     assert_eq!(claims(&watched::slowed(0.08, 0.2), "probe-cost"), []);
 }

@@ -161,12 +161,22 @@ pub(in crate::rules) fn policed(dropped: u64) -> Fixture {
     run
 }
 
-/// A host refused the packets of the only attempt.
+/// A host with 12 tracked connections refused the packets of the only attempt.
 pub(in crate::rules) fn refused(insert_failed: u64, table_full: u64, checksum_errors: u64) -> Fixture {
+    failed_at(12, insert_failed, table_full, checksum_errors)
+}
+
+/// The only attempt failed, and a host with 16 NAT ports has these counters.
+pub(in crate::rules) fn failed_at(
+    tracked: u64,
+    insert_failed: u64,
+    table_full: u64,
+    checksum_errors: u64,
+) -> Fixture {
     let mut run = black_hole(None);
     let host = HostCounters {
         host: "b".into(),
-        tracked: Some(1024),
+        tracked: Some(tracked),
         nat_ports: Some([40_000, 40_015]),
         insert_failed,
         table_full,

@@ -345,6 +345,14 @@ fn reports_faults_that_cannot_be_built() {
         ("kind = \"mtu-hole\"\nmtu = 99", "node1:eth0", "slow", "99", "of 99 is out of range", "576"),
         ("kind = \"icmp-hole\"\nmtu = 900", "node1:eth0", "slow", "900", "has no `mtu`", "remove `mtu`"),
         ("kind = \"cpu-limit\"\ncpu = \"0.1%\"", "node1:eth0", "slow", "0.1%", "out of range", "1.00 %"),
+        (
+            "kind = \"conntrack-full\"\nconnections = 64",
+            "node1:eth0",
+            "slow",
+            "[devices.",
+            "`node1` is not a virtual machine",
+            "a guest with `vm`",
+        ),
         ("kind = \"snat-ports\"\nports = 0", "node1:eth0", "slow", "0", "of 0 is out of range", "1 to 20000"),
     ] {
         let (from, to) = placed(fault, device, name);
