@@ -14,6 +14,8 @@ PLUMB  := $(BUILT)/release/plumb
 XTASK  := cargo run --quiet --bin xtask --
 
 FUZZ_SECONDS := 15
+# The architectures of a release.
+ARCHS := x86_64 aarch64
 # These tools are not optimised, because they run for only a second. They are installed from another
 # directory, because this one sets $(TARGET).
 CARGO_TOOL := CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off cargo install --quiet --locked
@@ -27,6 +29,7 @@ GUESTS   := /usr/share/doc/busybox-static/copyright:busybox-static qemu-system-x
 CONTAINERS := podman:podman runc:runc /usr/lib/podman/netavark:netavark iptables:iptables ovs-vswitchd:openvswitch-switch slirp4netns:slirp4netns
 TO_TEST  := ip:iproute2 iperf3:iperf3 sockperf:sockperf ping:iputils-ping tcpdump:tcpdump ethtool:ethtool /bin/kill:procps strace:strace perf:linux-perf setpriv:util-linux unshare:util-linux sshd:openssh-server nats-server:nats-server nft:nftables chromium:chromium npm:npm openssl:openssl curl:curl rpm:rpm /var/lib/dpkg/info/postgresql.list:postgresql $(CONTAINERS) $(GUESTS)
 TO_FLEET := ip:iproute2 unshare:util-linux sshd:openssh-server nft:nftables nats-server:nats-server /var/lib/dpkg/info/postgresql.list:postgresql
+TO_CROSS := /usr/aarch64-linux-gnu/include/stdio.h:libc6-dev-arm64-cross
 TO_BENCH := unshare:util-linux ip:iproute2 ping:iputils-ping iperf3:iperf3 sockperf:sockperf
 # These are optional. Rows of missing tools are left out.
 MININET  := mn:mininet brctl:bridge-utils
@@ -105,16 +108,17 @@ site: setup-build ## Build the documentation as a web site with offline search i
 	@echo "The documentation: out/site/index.html"
 
 .PHONY: release
-release: setup-build cyclonedx ## Write a release into out/release: archive, packages, image, manifests and checksums (needs nfpm or Go)
-	@xtask/release.sh out/release
+release: setup-build cyclonedx ## Write a release into out/release: archives, packages, images, manifests and checksums (needs nfpm or Go; ARCHS="x86_64 aarch64")
+	@$(if $(filter aarch64,$(ARCHS)),xtask/setup.sh $(TO_CROSS))
+	@xtask/release.sh out/release $(ARCHS)
 
 .PHONY: deb
 deb: setup-build cyclonedx ## Build a Debian package into out/ (needs nfpm or Go)
-	@xtask/package.sh $@ out
+	@xtask/package.sh $@ out x86_64
 
 .PHONY: rpm
 rpm: setup-build cyclonedx ## Build an RPM package into out/ (needs nfpm or Go)
-	@xtask/package.sh $@ out
+	@xtask/package.sh $@ out x86_64
 
 .PHONY: cyclonedx
 cyclonedx:
