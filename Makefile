@@ -14,6 +14,8 @@ PLUMB  := $(BUILT)/release/plumb
 XTASK  := cargo run --quiet --bin xtask --
 
 FUZZ_SECONDS := 15
+# The architectures of a release.
+ARCHS := x86_64 aarch64
 # These tools are not optimised, because they run for only a second. They are installed from another
 # directory, because this one sets $(TARGET).
 CARGO_TOOL := CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off cargo install --quiet --locked
@@ -27,7 +29,9 @@ GUESTS   := /usr/share/doc/busybox-static/copyright:busybox-static qemu-system-x
 CONTAINERS := podman:podman runc:runc /usr/lib/podman/netavark:netavark iptables:iptables ovs-vswitchd:openvswitch-switch slirp4netns:slirp4netns
 TO_TEST  := ip:iproute2 iperf3:iperf3 sockperf:sockperf ping:iputils-ping tcpdump:tcpdump ethtool:ethtool /bin/kill:procps strace:strace perf:linux-perf setpriv:util-linux unshare:util-linux sshd:openssh-server nats-server:nats-server nft:nftables chromium:chromium npm:npm openssl:openssl curl:curl rpm:rpm /var/lib/dpkg/info/postgresql.list:postgresql $(CONTAINERS) $(GUESTS)
 TO_FLEET := ip:iproute2 unshare:util-linux sshd:openssh-server nft:nftables nats-server:nats-server /var/lib/dpkg/info/postgresql.list:postgresql
+TO_CROSS := /usr/aarch64-linux-gnu/include/stdio.h:libc6-dev-arm64-cross
 TO_BENCH := unshare:util-linux ip:iproute2 ping:iputils-ping iperf3:iperf3 sockperf:sockperf
+TO_EMULATE := qemu-aarch64-static:qemu-user-static
 # These tools are optional. Rows of missing tools are omitted.
 MININET  := mn:mininet brctl:bridge-utils
 PERF     := perf:linux-perf
@@ -35,7 +39,7 @@ TRACERS  := bpftrace:bpftrace strace:strace
 
 .PHONY: help
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: setup
 setup: toolchain ## Install missing packages for building and testing
@@ -93,10 +97,15 @@ bench: setup-build ## Compare plumb with its peers (ARGS="--only NAME --json")
 	@cargo run --profile dist --quiet --bin plumb-benches -- $(ARGS)
 
 .PHONY: docs
-docs: setup ## Regenerate every picture and capture of docs/ (5 minutes on an idle machine; RUNS=no skips those of runs)
-	@$(XTASK) pictures $(if $(filter no,$(RUNS)),--no-runs)
-	@$(if $(filter no,$(RUNS)),,cargo build --quiet --bin plumb --example page_pictures && $(BUILT)/debug/examples/page_pictures $(abspath $(BUILT)/debug/plumb) docs/guide/pictures/pages)
-	@$(if $(filter no,$(RUNS)),,$(XTASK) captures)
+docs: setup ## Measure again for every picture and capture of docs/ (5 minutes on an idle machine)
+	@$(XTASK) pictures
+	@cargo build --quiet --bin plumb --example page_pictures
+	@$(BUILT)/debug/examples/page_pictures $(abspath $(BUILT)/debug/plumb) docs/guide/pictures/pages
+	@$(XTASK) captures
+
+.PHONY: figures
+figures: setup-build ## Redraw the pictures of docs/ whose raw records are in the tree, without measuring
+	@$(XTASK) pictures --no-runs
 
 .PHONY: site
 site: setup-build ## Build the documentation as a web site with offline search into out/site
@@ -105,16 +114,23 @@ site: setup-build ## Build the documentation as a web site with offline search i
 	@echo "The documentation: out/site/index.html"
 
 .PHONY: release
-release: setup-build cyclonedx ## Write a release into out/release: archive, packages, image, manifests and checksums (needs nfpm or Go)
-	@xtask/release.sh out/release
+release: setup-build cyclonedx ## Write a release into out/release: archives, packages, images, manifests and checksums (needs nfpm or Go; ARCHS="x86_64 aarch64")
+	@$(if $(filter aarch64,$(ARCHS)),xtask/setup.sh $(TO_CROSS))
+	@xtask/release.sh out/release $(ARCHS)
+
+.PHONY: try-aarch64
+try-aarch64: setup-build ## Run the aarch64 program of a release under emulation (root is not needed)
+	@xtask/setup.sh $(TO_CROSS) $(TO_EMULATE)
+	@xtask/dist.sh aarch64
+	@xtask/try-aarch64.sh
 
 .PHONY: deb
 deb: setup-build cyclonedx ## Build a Debian package into out/ (needs nfpm or Go)
-	@xtask/package.sh $@ out
+	@xtask/package.sh $@ out x86_64
 
 .PHONY: rpm
 rpm: setup-build cyclonedx ## Build an RPM package into out/ (needs nfpm or Go)
-	@xtask/package.sh $@ out
+	@xtask/package.sh $@ out x86_64
 
 .PHONY: cyclonedx
 cyclonedx:

@@ -18,8 +18,11 @@ while [ $# -gt 0 ]; do
     *) fail "unknown argument $1; usage: install.sh [--from FOLDER|URL] [--prefix FOLDER]" ;;
     esac
 done
-system=$(uname -s)-$(uname -m)
-[ "$system" = Linux-x86_64 ] || fail "there is no plumb for $system, only for Linux on x86-64"
+arch=$(uname -m)
+case $(uname -s)-$arch in
+Linux-x86_64 | Linux-aarch64) ;;
+*) fail "there is no plumb for $(uname -s) on $arch, only for Linux on x86-64 and aarch64" ;;
+esac
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -36,8 +39,8 @@ fetch() {
     esac
 }
 fetch SHA256SUMS
-archive=$(sed -n 's/^[0-9a-f]\{64\}  \(plumb-[0-9A-Za-z.+-]*-x86_64-linux\.tar\.gz\)$/\1/p' "$work/SHA256SUMS")
-[ -n "$archive" ] || fail "$from/SHA256SUMS lists no archive for x86-64"
+archive=$(sed -n 's/^[0-9a-f]\{64\}  \(plumb-[0-9A-Za-z.+-]*-'"$arch"'-linux\.tar\.gz\)$/\1/p' "$work/SHA256SUMS")
+[ -n "$archive" ] || fail "$from/SHA256SUMS lists no archive for $arch"
 fetch "$archive"
 checked=$(cd "$work" && grep -F "  $archive" SHA256SUMS | sha256sum -c - 2>&1) ||
     fail "$archive does not match its checksum in SHA256SUMS; nothing was installed: $checked"

@@ -1,11 +1,11 @@
 #!/bin/sh
 # Builds the packaged program twice from copies of the tree and compares the results. This takes as long as
 # two full builds. Both builds use the same folder, because the folder of a build script's output becomes part
-# of a crate's hash (in `rustversion`, which reads a file there). If a folder is given, both copies are placed
-# in it.
+# of a crate's hash (in `rustversion`, which reads a file there).
+# Arguments: the architecture (default: x86_64) and the folder for both copies (default: a temporary one).
 set -eu
 cd "$(dirname "$0")/.."
-folder=${1:-}
+arch=${1:-x86_64} folder=${2:-}
 if [ -z "$folder" ]; then
     folder=$(mktemp -d)
     trap 'rm -rf "$folder"' EXIT
@@ -17,10 +17,10 @@ done
 for copy in one other; do
     mkdir "$folder/tree"
     git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents --target-directory "$folder/tree"
-    (cd "$folder/tree" && CARGO_TARGET_DIR=$PWD/target xtask/dist.sh)
+    (cd "$folder/tree" && CARGO_TARGET_DIR=$PWD/target xtask/dist.sh "$arch")
     mv "$folder/tree" "$folder/$copy"
 done
-program=target/x86_64-unknown-linux-musl/dist/plumb
+program=target/$arch-unknown-linux-musl/dist/plumb
 cmp "$folder/one/$program" "$folder/other/$program" || {
     echo "both builds differ; call this with a folder to keep them, and compare them with diffoscope" >&2
     exit 1

@@ -9,7 +9,7 @@ program=${CARGO_TARGET_DIR:-target}/x86_64-unknown-linux-musl/debug/plumb
 [ -x "$program" ] || { echo "there is no build to try: cargo build --bin plumb" >&2; exit 1; }
 root=$work/root
 mkdir -p "$root/"{bin,release,tmp,runner,proc,sys,action/xtask,scripts}
-xtask/package.sh tar "$root/release" "$program" >/dev/null
+xtask/package.sh tar "$root/release" "x86_64=$program" >/dev/null
 (cd "$root/release" && sha256sum -- * >SHA256SUMS)
 cp xtask/install.sh "$root/release/"
 cp xtask/install.sh "$root/action/xtask/"

@@ -16,8 +16,8 @@ fail() {
 program=${CARGO_TARGET_DIR:-target}/x86_64-unknown-linux-musl/release/plumb
 [ -x "$program" ] || fail "there is no build to package: make build"
 release=$work/release
-xtask/release.sh "$release" "$program" >/dev/null
-xtask/release.sh "$work/again" "$program" >/dev/null
+xtask/release.sh "$release" "x86_64=$program" >/dev/null
+xtask/release.sh "$work/again" "x86_64=$program" >/dev/null
 diff "$release/SHA256SUMS" "$work/again/SHA256SUMS" || fail "two releases of one commit differ"
 (cd "$release" && sha256sum --check --quiet SHA256SUMS)
 
@@ -42,7 +42,7 @@ for file in usr/share/bash-completion/completions/plumb usr/share/zsh/vendor-com
 done
 # The bill of materials lists the linked crates, but no crates that only tests use, and no paths of this
 # machine.
-bom=$release/plumb.cdx.json
+bom=$release/plumb-x86_64.cdx.json
 grep -q '"purl": "pkg:cargo/rsa@' "$bom" || fail "the bill of materials has no crate rsa"
 if grep -e libtest-mimic -e plumb-tests -e "$PWD" "$bom" >&2; then
     fail "the bill of materials has crates of tests, or paths of this machine"
