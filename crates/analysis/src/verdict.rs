@@ -37,6 +37,9 @@ pub(crate) fn verdict(
     let leading = workloads.first().and_then(|first| first.change);
     let (conclusion, shown) = conclusion(findings, leading, &workloads);
     let repeats = matches!(conclusion, Conclusion::Repeat { .. });
+    // The next step is to measure more, which is not possible with imported trials.
+    let too_few =
+        matches!(conclusion, Conclusion::Undecided { trials, needed } if trials > 1 && trials < needed);
     let investigate = commands.probed("").into_iter().next().filter(|_| findings.probes.used.is_empty());
     let workload = |candidate: &Candidate<'_>| {
         let change = candidate.change.map(|change| {
@@ -53,7 +56,7 @@ pub(crate) fn verdict(
         cautions: cautions(findings, &shown, &conclusion),
         conclusion: if settings.is_empty() || repeats { conclusion } else { Conclusion::Setting },
         workloads: workloads.iter().map(workload).collect(),
-        next: next::step(findings, leading).filter(|_| !repeats && settings.is_empty()),
+        next: next::step(findings, leading).filter(|_| !repeats && !too_few && settings.is_empty()),
         settings,
         trust: trust::trust(findings, &differences),
         trials: trust::trials(findings, record, measured),
