@@ -8,17 +8,27 @@ use crate::modality::{Modality, SamplingUnit, modality};
 
 pub(crate) const RULE: Rule = Rule::measurement("bimodal", look);
 
+/// A median is hardly affected by a smaller share at the other level.
+const MINORITY: f64 = 0.2;
 /// With more jumps than this, a trial alternates between two levels.
 const FEW_SHIFTS: usize = 3;
 
 fn look(context: &Context<'_>) -> Vec<Claim> {
-    let found: Vec<(&Observations<'_>, Modality)> = context
+    let found = context
         .results()
-        .filter_map(|(summary, result)| Some((result, unexplained(summary, modality(result)?)?)))
-        .collect();
+        .filter_map(|(summary, result)| Some((result, unexplained(summary, modality(result)?)?)));
+    let (minor, major): (Vec<_>, Vec<_>) = found.partition(|(_, modality)| is_minor(modality));
     let apart = |modality: &Modality| modality.levels.high / modality.levels.low;
-    let widest = found.iter().max_by(|one, other| apart(&one.1).total_cmp(&apart(&other.1)));
-    widest.map(|widest| finding(widest, &found, &context.findings.run.id)).into_iter().collect()
+    let claim = |found: &Vec<(&Observations<'_>, Modality)>| {
+        let widest = found.iter().max_by(|one, other| apart(&one.1).total_cmp(&apart(&other.1)))?;
+        Some(finding(widest, found, &context.findings.run.id))
+    };
+    [major, minor].iter().filter_map(claim).collect()
+}
+
+fn is_minor(modality: &Modality) -> bool {
+    let high = modality.levels.share_high;
+    modality.of == SamplingUnit::RoundTrips && high.min(1.0 - high) < MINORITY
 }
 
 /// Level shifts within trials explain some bimodal results. `level-shift` reports these results.
@@ -44,8 +54,13 @@ fn finding(
             (phrase![count(several.len(), "result"), " are bimodal, most of all ", *widest], "their values")
         }
     };
-    Claim::new(Severity::Serious, phrase![what, " (", low, " and ", high, ")"])
-        .detail(format!("do not use {number}"))
+    let (severity, advice) = if is_minor(modality) {
+        (Severity::Warning, "medians are those of the more frequent level".to_owned())
+    } else {
+        (Severity::Serious, format!("do not use {number}"))
+    };
+    Claim::new(severity, phrase![what, " (", low, " and ", high, ")"])
+        .detail(advice)
         .with_results(found.iter().map(|(result, _)| result.record.id.clone()))
         .with_evidence(found.iter().map(|(result, modality)| evidence(result, modality)))
         .with_limits(["Bimodality is judged by the distance between the levels; a single level shift \

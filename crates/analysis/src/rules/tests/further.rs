@@ -3,10 +3,13 @@
 use findings::{Finding, Severity};
 use samples::ValidityWarning;
 use units::Nanos;
-use workload::Measurement;
+use workload::{LatencyHistogram, Measurement};
 
 use super::{change, claims, imported, made, watched};
-use crate::fixtures::{Fixture, stream_at};
+use crate::{
+    analyse,
+    fixtures::{Fixture, ping_of, ping_settings, stream_at},
+};
 
 fn only(run: &Fixture, rule: &str) -> Finding {
     let mut reported = claims(run, rule);
@@ -337,6 +340,29 @@ fn reports_level_shift_with_mean_and_number_of_its_trial() {
 fn temporary_level_shift_is_reported_with_its_duration() {
     let reported = only(&jumped(&[10e9, 20e9, 14e9]), "level-shift");
     assert!(reported.claim().to_string().contains(", for 5.00 s. "), "{reported:#?}");
+}
+
+#[test]
+fn few_round_trips_at_another_level_do_not_make_medians_unreliable() {
+    for (slow, severity) in [(120, Severity::Warning), (400, Severity::Serious)] {
+        let mut run = Fixture::new(6);
+        run.path("wire", &["wire"]).measured("wire", "ping", ping_settings(), &ping_with(slow));
+        let findings = analyse(&run.record);
+        let found: Vec<_> = findings.findings.iter().filter(|finding| finding.id == "bimodal").collect();
+        assert_eq!(found.iter().map(|it| it.severity).collect::<Vec<_>>(), [severity], "{slow}");
+        let result = &found[0].results[0];
+        assert_eq!(findings.unreliable(result).is_some(), severity == Severity::Serious, "{slow}");
+    }
+}
+
+/// A thousand round trips, of which `slow` take 9 µs and the others 4 µs.
+fn ping_with(slow: u32) -> Measurement {
+    let Measurement::PingPong(mut data) = ping_of(4000.0) else { unreachable!("it is a ping-pong") };
+    data.round_trips = LatencyHistogram::new();
+    for number in 0..1000 {
+        data.round_trips.record(Nanos(if number < slow { 9000 } else { 4000 } + u64::from(number % 7)));
+    }
+    Measurement::PingPong(data)
 }
 
 #[test]
