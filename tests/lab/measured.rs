@@ -193,6 +193,7 @@ pub(crate) fn jumbo_path_is_verified() {
     );
     let file = sandbox.file("jumbo.toml", &text);
     let _ = sandbox.succeed(&["run", &file, "--quiet"]);
+    assert_eq!(sandbox.succeed(&["scenario", "show", "latest"]).out, text);
     assert_eq!(result(&sandbox.findings("latest"), "throughput")["path_mtu"], 9000);
     let tunnel = "[vxlans.vx0]\nvni = 7\n\
                   [vxlans.vx0.members.left]\nover = \"eth0\"\naddress = \"198.18.9.1/24\"\n\

@@ -70,11 +70,16 @@ fn read(file: String) -> Result<(String, String)> {
     Ok((file, text))
 }
 
-/// The run's full name is required, because a prefix may be a mistyped built-in name.
+/// A run's full name is required, because a prefix may be a mistyped built-in name.
 fn of_run(name: &str, shared: &GlobalFlags) -> Result<Option<String>> {
     let Some(store) = store_path::open_existing(shared.db.as_deref())? else { return Ok(None) };
-    let Some(run) = store.runs()?.into_iter().find(|run| run.id.0 == name) else { return Ok(None) };
-    let scenario = store.load(&run.id)?.header.scenario;
+    let run = if name == "latest" || name.starts_with("latest:") {
+        Some(store.resolve(name)?)
+    } else {
+        store.runs()?.into_iter().map(|run| run.id).find(|id| id.0 == name)
+    };
+    let Some(run) = run else { return Ok(None) };
+    let scenario = store.load(&run)?.header.scenario;
     match scenario.command() {
         Some(command) => Err(Misuse::new(format!("{name} has no scenario"))
             .hint(format!("repeat it with `{command}`"))
