@@ -35,7 +35,8 @@ fn is_on_path(result: &ResultSummary) -> bool {
 }
 
 fn finding((result, softnet): &BacklogDrops<'_>, found: &[BacklogDrops<'_>]) -> Claim {
-    Claim::new(Severity::warning_if(share(softnet) >= MUCH), "CPU backlog queues overflowed")
+    let is_much = share(softnet) >= MUCH;
+    let claim = Claim::new(Severity::warning_if(is_much), "CPU backlog queues overflowed")
         .detail(phrase![
             count(softnet.dropped, "packet"),
             " dropped, ",
@@ -49,19 +50,22 @@ fn finding((result, softnet): &BacklogDrops<'_>, found: &[BacklogDrops<'_>]) -> 
         .with_limits([
             "The queues belong to the machine, so packets of other programs count too.",
             "A sender without congestion control fills any queue; a longer one drops later and adds delay.",
-        ])
-        .with_remedy(
-            Remedy::manual(
-                "Lengthen the backlog queue so that it holds the packets arriving between \
+        ]);
+    if !is_much {
+        return claim;
+    }
+    claim.with_remedy(
+        Remedy::manual(
+            "Lengthen the backlog queue so that it holds the packets arriving between \
              two softirqs",
-                vec![
-                    "sysctl -w net.core.netdev_max_backlog=10000".into(),
-                    "sysctl -w net.core.netdev_budget=600 net.core.netdev_budget_usecs=8000".into(),
-                    "cat /proc/net/softnet_stat  # second column: dropped, third: out of budget".into(),
-                ],
-            )
-            .explained("If the softirq budget runs out, raise it, and spread packets over more CPUs."),
+            vec![
+                "sysctl -w net.core.netdev_max_backlog=10000".into(),
+                "sysctl -w net.core.netdev_budget=600 net.core.netdev_budget_usecs=8000".into(),
+                "cat /proc/net/softnet_stat  # second column: dropped, third: out of budget".into(),
+            ],
         )
+        .explained("If the softirq budget runs out, raise it, and spread packets over more CPUs."),
+    )
 }
 
 fn evidence((result, softnet): &BacklogDrops<'_>) -> Evidence {
