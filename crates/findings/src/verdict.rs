@@ -185,7 +185,7 @@ pub struct Trust {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Grade {
-    /// Values are unreliable, or every result has a single trial.
+    /// Values are unreliable, or every result has too few trials for a comparison.
     #[default]
     Low,
     /// Trials are missing, or there are warnings or many open comparisons.

@@ -1,7 +1,8 @@
 //! Confidence in a run: the number of trials, the resolution and the warnings.
 
 use findings::{
-    Finding, Findings, Grade, ResultSummary, Role, Severity, StopReason, TrialCount, Trust, TrustReason,
+    FEWEST_TO_ESTABLISH, Finding, Findings, Grade, ResultSummary, Role, Severity, StopReason, TrialCount,
+    Trust, TrustReason,
 };
 use samples::{EndReason, RunRecord, RunState};
 
@@ -31,7 +32,8 @@ pub(super) fn trust(findings: &Findings, differences: &[Difference<'_>]) -> Trus
         (!findings.skipped.is_empty())
             .then(|| TrustReason::Skipped { results: count(findings.skipped.len()) }),
     ];
-    let grade = if single || serious.peek().is_some() {
+    let few = findings.results.iter().all(|result| result.value.trials < FEWEST_TO_ESTABLISH);
+    let grade = if few || serious.peek().is_some() {
         Grade::Low
     } else if unfinished
         || warning.clone().next().is_some()
@@ -73,7 +75,12 @@ fn variation(findings: &Findings) -> Option<f64> {
     findings.results.iter().filter_map(extent).reduce(f64::max).filter(|most| *most > NOTABLE)
 }
 
-pub(super) fn trials(findings: &Findings, record: &RunRecord, measured: &[Observations<'_>]) -> TrialCount {
+pub(super) fn trials(
+    findings: &Findings,
+    record: &RunRecord,
+    measured: &[Observations<'_>],
+    differences: &[Difference<'_>],
+) -> TrialCount {
     let used = measured.iter().map(|it| it.points.len() + it.again.len() + it.alone.len()).sum();
     let repeated = record.trials.iter().filter(|trial| !trial.discarded.is_empty()).count();
     let dropped = measured.iter().map(|it| it.left_out.len() + it.unusable.len()).sum();
@@ -81,11 +88,11 @@ pub(super) fn trials(findings: &Findings, record: &RunRecord, measured: &[Observ
         used: count(used),
         repeated: count(repeated),
         dropped: count(dropped),
-        stopped: stopped(findings),
+        stopped: stopped(findings, differences.iter().any(Difference::is_open)),
     }
 }
 
-fn stopped(findings: &Findings) -> Option<StopReason> {
+fn stopped(findings: &Findings, is_open: bool) -> Option<StopReason> {
     let run = &findings.run;
     if run.state != RunState::Complete || run.completed >= run.planned || run.origin.imported().is_some() {
         return None;
@@ -93,8 +100,8 @@ fn stopped(findings: &Findings) -> Option<StopReason> {
     let ended = || findings.results.iter().map(|result| result.ended.as_ref().map(|end| &end.reason));
     Some(if ended().any(|reason| matches!(reason, Some(EndReason::Budget { .. }))) {
         StopReason::Budget
-    } else if !run.design.is_adaptive() || findings.distrusting().next().is_some() {
-        // Narrow intervals are not enough if the values are unreliable.
+    } else if !run.design.is_adaptive() || is_open || findings.distrusting().next().is_some() {
+        // The run may have decided a comparison that is withheld now, because the values are unreliable.
         StopReason::Other
     } else if ended().all(|reason| matches!(reason, None | Some(EndReason::Precise { .. }))) {
         StopReason::Precise

@@ -17,7 +17,10 @@ pub(super) fn short(source: &Source<'_>) -> Section {
 }
 
 pub(crate) fn more(count: usize, run: &str) -> Option<Text> {
-    (count > 0).then(|| Text::faint(format!("{count} more: ")).and_code(format!("plumb explain {run}")))
+    (count > 0).then(|| {
+        Text::faint(format!("{}: ", phrases::count(count, "more finding")))
+            .and_code(format!("plumb explain {run}"))
+    })
 }
 
 fn of_first(source: &Source<'_>, most: usize) -> Section {

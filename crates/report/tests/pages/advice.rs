@@ -28,7 +28,14 @@ fn trial_shows_two_hints_and_warnings() {
         let (of_hints, of_warnings, text) = shown(&single, View::Short);
         assert_eq!((of_hints, of_warnings), (shown_hints, shown_warnings), "{text}");
         let more = hints + warnings - shown_hints - shown_warnings;
-        assert_eq!(text.contains(&format!("{more} more: plumb explain latest")), more > 0, "{text}");
+        assert_eq!(
+            text.contains(&format!(
+                " more finding{}: plumb explain latest",
+                if more == 1 { "" } else { "s" }
+            )),
+            more > 0,
+            "{text}"
+        );
         for view in [View::Full, View::Section("findings")] {
             let (of_hints, of_warnings, text) = shown(&single, view);
             // Without folding, each hint also lists its evidence and its limitation.
@@ -46,6 +53,6 @@ fn run_shows_two_findings() {
     let text = |view| render(&findings, None, Format::Terminal, &Options { view, ..Options::default() });
     let short = text(Some(View::Short));
     assert_eq!(short.matches("[offload-off]").count(), 2, "{short}");
-    assert!(short.contains(&format!("3 more: plumb explain {}", findings.run.id)), "{short}");
+    assert!(short.contains(&format!("3 more findings: plumb explain {}", findings.run.id)), "{short}");
     assert_eq!(text(Some(View::Full)).matches("[offload-off]").count(), 5);
 }
