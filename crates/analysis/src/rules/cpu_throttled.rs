@@ -40,7 +40,7 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
 
 fn finding(worst: &Slowed<'_>, found: &[Slowed<'_>]) -> Claim {
     claim(&worst.throttling)
-        .further(phrase!["This is the trial of ", worst.result, " that the quota slowed down most."])
+        .further(phrase!["Counted in the worst trial of ", worst.result, "."])
         .about(found, |slowed| slowed.result)
         .affected()
         .with_evidence(found.iter().map(|slowed| evidence(&slowed.throttling, &slowed.result.label)))

@@ -60,9 +60,8 @@ fn finding(worst: &Unsplit<'_>, found: &[Unsplit<'_>]) -> Claim {
             percent(worst.share),
             " of the ",
             worst.total,
-            " in system calls of ",
+            " in system calls may be waiting, not work, in ",
             worst.result,
-            " may not be work",
         ],
     )
     .further(format!(
