@@ -37,9 +37,15 @@ enum Harm {
 
 fn look(context: &Context<'_>) -> Vec<Claim> {
     let record = |id: &str| context.header.results.iter().find(|result| result.id == id);
+    let device_mtu = |hole: &BlackHole| {
+        let mut devices =
+            context.measured.iter().flat_map(|measured| measured.trials()).flat_map(|trial| &trial.devices);
+        let device = devices.find(|device| Some(&device.device) == hole.device.as_ref());
+        hole.device_mtu.or(device.map(|device| device.mtu))
+    };
     let fatal = context.ends.iter().filter_map(|end| {
         let hole = end.black_hole.as_ref()?;
-        Some(Lost { result: record(&end.result)?, hole, harm: Harm::Fatal, device_mtu: hole.device_mtu })
+        Some(Lost { result: record(&end.result)?, hole, harm: Harm::Fatal, device_mtu: device_mtu(hole) })
     });
     let measured = context.measured.iter().filter_map(|measured| {
         let hole = measured.trials().find_map(|trial| trial.path_check.black_hole.as_ref())?;
@@ -48,11 +54,7 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
             (true, None) => Harm::Unknown,
             (false, _) => Harm::None,
         };
-        let at = measured.trials().flat_map(|trial| &trial.devices);
-        let device =
-            hole.device.as_ref().and_then(|name| at.into_iter().find(|device| device.device == *name));
-        let device_mtu = hole.device_mtu.or(device.map(|device| device.mtu));
-        Some(Lost { result: measured.record, hole, harm, device_mtu })
+        Some(Lost { result: measured.record, hole, harm, device_mtu: device_mtu(hole) })
     });
     let mut holes: BTreeMap<(&str, u32), Vec<Lost<'_>>> = BTreeMap::new();
     for lost in fatal.chain(measured) {
