@@ -148,7 +148,8 @@ fn walk(
             nodes.push(egress);
             let name = spaces.hop(egress).at;
             return Ok(Some(format!(
-                "packets leave through {name} towards the next hop {next}, but no visible device has that address; a user-space switch or another machine may forward them"
+                "packets leave through {name} towards the next hop {next}, but no visible device has that address; \
+                 a user-space switch or another machine may forward them"
             )));
         };
         for pair in found.windows(2) {

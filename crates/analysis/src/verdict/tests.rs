@@ -1,7 +1,7 @@
 //! Tests the verdict on runs with known causes, and the parts of a report that must agree with it.
 
-use findings::{Cause, Conclusion, Grade, RunVerdict, TrustReason};
-use samples::{Disturber, ValidityWarning};
+use findings::{Cause, Conclusion, Grade, RunVerdict, StopReason, TrustReason};
+use samples::{Disturber, EndReason, ResultEnd, ResultRecord, ValidityWarning};
 
 use crate::{
     analyse,
@@ -104,6 +104,28 @@ fn disturbed_run_is_to_be_repeated_and_other_findings_are_explained_by_it() {
 }
 
 #[test]
+fn run_that_left_a_comparison_open_was_not_stopped_by_decisions() {
+    let stopped = |level: &str| {
+        let mut run = offloads(20e9, 5e9);
+        run.record.header.design.until_clear = true;
+        run.record.header.planned += 10;
+        let end = |result: &ResultRecord| ResultEnd {
+            result: result.id.clone(),
+            reason: EndReason::Clear,
+            trials: 6,
+            black_hole: None,
+            counters: None,
+        };
+        run.record.ends = run.record.header.results.iter().map(end).collect();
+        if !level.is_empty() {
+            disturb(&mut run, &format!("plain/bulk/offload={level}"));
+        }
+        of(&run).trials.stopped
+    };
+    assert_eq!((stopped(""), stopped("on")), (Some(StopReason::Decided), Some(StopReason::Other)));
+}
+
+#[test]
 fn unreliable_side_result_does_not_lead() {
     let mut run = offloads(20e9, 5e9);
     run.path("side", &["wire"]).stream("side", &[], 19e9);
@@ -122,6 +144,32 @@ fn equal_results_have_no_difference_and_few_trials_leave_one_open() {
     let verdict = of(&run);
     assert_eq!(verdict.conclusion, Conclusion::Undecided { trials: 3, needed: 5 });
     assert!(verdict.workloads[0].change.as_ref().is_some_and(|change| change.change.ratio > 1.9));
+    assert_eq!(verdict.trust.grade, Grade::Low);
+}
+
+#[test]
+fn too_few_trials_are_not_followed_by_a_remedy() {
+    let next = |trials| {
+        let mut run = Fixture::new(trials);
+        run.path("plain", &["wire"]).path("tunnel", &["wire", "vxlan"]);
+        of(run.stream("plain", &[], 20e9).stream("tunnel", &[], 8e9)).next
+    };
+    assert_eq!((next(3), next(6).map(|step| step.finding)), (None, Some("vxlan-cost".into())));
+}
+
+/// The table of write-up 002, without names that ask for a comparison.
+#[test]
+fn single_numbers_are_compared_with_the_baseline_of_their_table() {
+    let mut run = Fixture::new(1);
+    run.path("unknown", &[]);
+    for (case, rate) in [("node", 2.99e9), ("tunnel", 1.71e9), ("target", 1.22e9)] {
+        let imported = reported_of(&[("Detail", workload::Quantity::BitRate, rate)]);
+        run.imported("unknown", "vm", &[("Case", case), ("Item", &case[..2])], imported);
+    }
+    let verdict = of(&run);
+    let change = verdict.workloads[0].change.as_ref().expect("there is one");
+    assert_eq!(change.what, "Case=target, Item=ta vs Case=node, Item=no");
+    assert!((change.change.ratio - 1.22 / 2.99).abs() < 1e-9 && !change.is_established(), "{change:#?}");
 }
 
 /// The table of write-up 004: one number for each configuration, in which vhost gains 38 %.

@@ -31,7 +31,7 @@ fn shift(single: &SingleMeasurement, shift: &LevelShift) -> Text {
 fn bimodal(single: &SingleMeasurement, levels: &SingleLevels) -> Text {
     let value = |value| phrases::value(single.verdict.metric, value);
     let phrase = format!(
-        "the {} are bimodal, {} and {} ({} at the upper level): their median is neither",
+        "the {} are bimodal, {} and {} ({} at the upper level): no single value describes both",
         levels.quantity,
         value(levels.low),
         value(levels.high),

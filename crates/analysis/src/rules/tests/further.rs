@@ -431,6 +431,12 @@ fn traced_softirq_time_takes_precedence_over_ticks() {
 }
 
 #[test]
+fn negligible_backlog_drops_have_no_remedy() {
+    let remedy = |drops| only(&watched::dropping(drops, 0), "backlog-drops").remedy.is_some();
+    assert_eq!((remedy(20), remedy(1)), (true, false));
+}
+
+#[test]
 fn failure_with_all_ports_in_use_names_them() {
     let says = ["tracked on b after no connection succeeded", "16 connections; the rule allows ports 40000"];
     check(&watched::failed_at(16, 0, 0, 0), "snat-ports", Severity::Serious, &says);
