@@ -59,7 +59,7 @@ pub(crate) fn verdict(
         next: next::step(findings, leading).filter(|_| !repeats && !too_few && settings.is_empty()),
         settings,
         trust: trust::trust(findings, &differences),
-        trials: trust::trials(findings, record, measured, &differences),
+        trials: trust::trials(findings, record, measured),
         comparisons: ComparisonCount {
             decided: count(differences.iter().filter(|difference| !difference.is_open()).count()),
             open: count(differences.iter().filter(|difference| difference.is_open()).count()),

@@ -75,12 +75,7 @@ fn variation(findings: &Findings) -> Option<f64> {
     findings.results.iter().filter_map(extent).reduce(f64::max).filter(|most| *most > NOTABLE)
 }
 
-pub(super) fn trials(
-    findings: &Findings,
-    record: &RunRecord,
-    measured: &[Observations<'_>],
-    differences: &[Difference<'_>],
-) -> TrialCount {
+pub(super) fn trials(findings: &Findings, record: &RunRecord, measured: &[Observations<'_>]) -> TrialCount {
     let used = measured.iter().map(|it| it.points.len() + it.again.len() + it.alone.len()).sum();
     let repeated = record.trials.iter().filter(|trial| !trial.discarded.is_empty()).count();
     let dropped = measured.iter().map(|it| it.left_out.len() + it.unusable.len()).sum();
@@ -88,11 +83,11 @@ pub(super) fn trials(
         used: count(used),
         repeated: count(repeated),
         dropped: count(dropped),
-        stopped: stopped(findings, differences.iter().any(Difference::is_open)),
+        stopped: stopped(findings),
     }
 }
 
-fn stopped(findings: &Findings, is_open: bool) -> Option<StopReason> {
+fn stopped(findings: &Findings) -> Option<StopReason> {
     let run = &findings.run;
     if run.state != RunState::Complete || run.completed >= run.planned || run.origin.imported().is_some() {
         return None;
@@ -100,8 +95,8 @@ fn stopped(findings: &Findings, is_open: bool) -> Option<StopReason> {
     let ended = || findings.results.iter().map(|result| result.ended.as_ref().map(|end| &end.reason));
     Some(if ended().any(|reason| matches!(reason, Some(EndReason::Budget { .. }))) {
         StopReason::Budget
-    } else if !run.design.is_adaptive() || is_open || findings.distrusting().next().is_some() {
-        // The run may have decided a comparison that is withheld now, because the values are unreliable.
+    } else if !run.design.is_adaptive() || findings.distrusting().next().is_some() {
+        // Narrow intervals are not enough if the values are unreliable.
         StopReason::Other
     } else if ended().all(|reason| matches!(reason, None | Some(EndReason::Precise { .. }))) {
         StopReason::Precise
