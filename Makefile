@@ -114,7 +114,7 @@ site: setup-build ## Build the documentation as a web site with offline search i
 	@echo "The documentation: out/site/index.html"
 
 .PHONY: release
-release: setup-build cyclonedx ## Write a release into out/release: archives, packages, images, manifests and checksums (needs nfpm or Go; ARCHS="x86_64 aarch64")
+release: setup-build cyclonedx ## Write a release into out/release (needs nfpm or Go; ARCHS="x86_64 aarch64")
 	@$(if $(filter aarch64,$(ARCHS)),xtask/setup.sh $(TO_CROSS))
 	@xtask/release.sh out/release $(ARCHS)
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Writes packages with the program, shell completions, manual pages and a bill of materials.
 # Arguments: the kinds (deb, rpm, tar, oci), the output folder and the architectures (x86_64, aarch64), with an existing
-# program to skip the build, e.g. x86_64=target/plumb. The first program has to run on this machine, because it writes the
-# completions and manual pages.
+# program to skip the build, e.g. x86_64=target/plumb. The first program has to run on this machine, because it writes
+# the completions and manual pages.
 set -eu
 cd "$(dirname "$0")/.."
 kinds=$1 output=$(mkdir -p "$2" && realpath "$2")

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Runs the program for aarch64 under user-mode emulation: everything that needs neither namespaces nor BPF, which QEMU does
-# not emulate.
+# Runs the program for aarch64 under user-mode emulation: everything that needs neither namespaces nor BPF, which QEMU
+# does not emulate.
 # Argument: the program (default: that of `make release`).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 program=$(realpath "${1:-${CARGO_TARGET_DIR:-target}/aarch64-unknown-linux-musl/dist/plumb}")
-emulator=$(command -v qemu-aarch64-static) || { echo "skipped: there is no qemu-aarch64-static (qemu-user-static)" >&2; exit 0; }
+emulator=$(command -v qemu-aarch64-static) ||
+    { echo "skipped: there is no qemu-aarch64-static (qemu-user-static)" >&2; exit 0; }
 [ -x "$program" ] || { echo "there is no build to try: make release" >&2; exit 1; }
 tree=$PWD data=$PWD/crates/import/tests/data
 work=$(mktemp -d)

@@ -1,4 +1,4 @@
-//! Tests measuring runs, and their records and reports.
+//! Tests of runs, their records and their reports.
 
 use std::process::Command;
 

@@ -183,7 +183,7 @@ pub(crate) const RESTRICTED: &[Restricted] = &[
     Restricted { krate: "clap_mangen", crates: &["cli"],
         why: "manual pages belong to the command line" },
     Restricted { krate: "resvg", crates: &["cli", "report"],
-        why: "pictures are SVG; only requested files are rasterized, and text is measured only in the tests of `report`" },
+        why: "pictures are SVG; only requested files are rasterized, and only tests of `report` measure text" },
     Restricted { krate: "dejavu", crates: &["cli", "report"],
         why: "only rasterized pictures and tests need an embedded font" },
     Restricted { krate: "indicatif", crates: &["cli"],

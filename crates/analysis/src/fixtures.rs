@@ -145,8 +145,8 @@ impl Fixture {
         self
     }
 
-    /// Marks every trial of a stream result as simultaneous with another trial. Also adds a separate trial at
-    /// about `rate` to each block.
+    /// Marks every trial of a stream result as simultaneous with another trial. Also adds a trial to each
+    /// block that runs alone, at about `rate`.
     pub(crate) fn alone(&mut self, result: &str, rate: f64) -> &mut Self {
         self.each(result, |trial| trial.simultaneous = 1);
         for block in 0..self.record.header.blocks {

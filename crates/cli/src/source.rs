@@ -70,7 +70,7 @@ fn read(file: String) -> Result<(String, String)> {
     Ok((file, text))
 }
 
-/// A run's full name is required, because a prefix may be a mistyped built-in name.
+/// Accepts a run's full name, `latest` or `latest:SCENARIO`, but no prefix, which may be a mistyped built-in name.
 fn of_run(name: &str, shared: &GlobalFlags) -> Result<Option<String>> {
     let Some(store) = store_path::open_existing(shared.db.as_deref())? else { return Ok(None) };
     let run = if name == "latest" || name.starts_with("latest:") {

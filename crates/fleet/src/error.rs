@@ -23,7 +23,10 @@ pub enum FleetError {
     Tls { server: String, reason: String },
     #[error("the connection to the NATS server {server} broke: {reason}")]
     Broken { server: String, reason: String },
-    #[error("there is no member `{name}`{}; check that `plumb member` is running on its host under this name", there(.others))]
+    #[error(
+        "there is no member `{name}`{}; check that `plumb member` is running on its host under this name",
+        there(.others)
+    )]
     Unknown { name: String, others: Vec<String> },
     #[error(
         "{count} members are named `{name}`, on hosts {}; stop all but one, or rename them",

@@ -14,8 +14,8 @@ pub(crate) struct Amount {
 }
 
 impl Amount {
-    /// Returns the value in base units, using `unit` if the number has none. Returns `None` if the number's own unit
-    /// measures something else than `unit`, or if the value overflows.
+    /// Returns the value in base units, using `unit` if the number has none. Returns `None` if the number has a unit of
+    /// another quantity, or if the value overflows.
     pub(crate) fn in_base(&self, unit: Option<Unit>) -> Option<f64> {
         let factor = match (self.unit, unit) {
             (Some(own), Some(other)) if own.quantity != other.quantity => return None,

@@ -9,7 +9,7 @@ use workload::{Metric, WorkloadSettings};
 pub(crate) const USUAL: usize = 256 << 10;
 /// The length of a report without its series. On a large machine, most of it consists of the times per CPU.
 const REPORT: usize = 1 << 20;
-/// The length of the list of functions in a guest's kernel. The list of a Debian kernel has 4 MiB.
+/// The length of the list of functions in a guest's kernel. The list of a Debian kernel takes 4 MiB.
 const SYMBOLS: usize = 32 << 20;
 /// One interval of a stream's connection, with all numbers at their maximum length.
 const SAMPLE: usize = 1 << 10;

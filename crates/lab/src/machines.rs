@@ -12,7 +12,7 @@ use workload::BalloonMethod;
 
 use crate::{error::RunError, request::Request, stop::Stop};
 
-/// The modules of a guest with a `conntrack-full`.
+/// Kernel modules for guests with a `conntrack-full` fault.
 const TRACKING: &[&str] = &["nft_chain_nat", "nft_masq"];
 
 pub(crate) struct Machines {

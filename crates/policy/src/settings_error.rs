@@ -14,7 +14,8 @@ pub enum SettingsError {
     #[error("VM `{vm}`: target {target}; use a share of accesses above 0 and up to 1, e.g. 0.9")]
     Target { vm: String, target: f64 },
     #[error(
-        "VM `{vm}`: the {tier} floor ({floor}) is higher than the ceiling ({ceiling}); lower the floor or raise the ceiling"
+        "VM `{vm}`: the {tier} floor ({floor}) is higher than the ceiling ({ceiling}); lower the floor or \
+         raise the ceiling"
     )]
     FloorAboveCeiling { vm: String, tier: &'static str, floor: Bytes, ceiling: Bytes },
     #[error(

@@ -135,7 +135,7 @@ fn shift(logs: &[f64]) -> Option<usize> {
     (size.abs() >= LEAST_CHANGE.ln_1p()).then_some(place)
 }
 
-/// Minus twice the log likelihood of a single level, or of two levels that change at a given place.
+/// Minus twice the log likelihood of a single level, or of two levels with the change at a given place.
 struct Fit {
     independent: f64,
     dependent: f64,

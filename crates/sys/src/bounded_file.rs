@@ -22,7 +22,8 @@ const VALUE: u64 = 64;
 
 /// Reads a text document written by a user.
 ///
-/// # Errors If the file exceeds the size limit, is not UTF-8, or cannot be read.
+/// # Errors
+/// Fails if the file exceeds the size limit, is not UTF-8, or cannot be read.
 #[expect(clippy::disallowed_methods, reason = "the size that is read is limited")]
 pub fn read(path: &Path) -> io::Result<String> {
     read_opened(File::open(path)?)
@@ -38,7 +39,8 @@ pub fn read_opened(file: File) -> io::Result<String> {
 
 /// Reads a document written by plumb: JSON, or HTML with embedded JSON.
 ///
-/// # Errors If the decoded document would take too much memory, or if the file is not UTF-8 or cannot be read.
+/// # Errors
+/// Fails if the decoded document would take too much memory, or if the file is not UTF-8 or cannot be read.
 pub fn read_ours(mut input: impl Read) -> io::Result<String> {
     let (mut bytes, mut piece) = (Vec::new(), vec![0; PIECE]);
     let mut size = DecodedSize::default();

@@ -11,7 +11,7 @@ use crate::{
     site::Site,
 };
 
-/// The stylesheet is inlined, because the content security policy of reports blocks external files.
+/// Inlined into reports, because their content security policy blocks external files. Other pages load `bar.css`.
 pub(crate) const BAR_STYLE: &str = include_str!("../assets/bar.css");
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -311,7 +311,7 @@ pub trait KindMeasurement {
         let _ = settings;
         Bytes(0)
     }
-    /// The measured duration of the end that is farthest from `asked`, or `None` if unknown.
+    /// Of the durations that the two ends measured, the one that differs most from `asked`. `None` if unknown.
     fn lasted(&self, asked: Nanos) -> Option<Nanos>;
     fn is_void(&self) -> bool;
     fn why_no_value(&self) -> &'static str;

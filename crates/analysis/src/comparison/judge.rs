@@ -23,8 +23,8 @@ use crate::{
 /// The largest difference that counts as equal, for a few trials from another tool.
 const SAME_OF_FEW: f64 = 0.05;
 
-/// Minimum number of trials per run for a permutation test. The smallest possible p is then 2 / C(8, 4) = 2 /
-/// 70.
+/// Minimum number of trials per run for a permutation test.
+/// The smallest possible p is then 2 / C(8, 4) = 2 / 70.
 const ENOUGH: usize = 4;
 
 pub(super) fn results(

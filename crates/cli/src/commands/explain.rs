@@ -73,7 +73,8 @@ impl TypedValueParser for FindingOrRun {
     }
 }
 
-const PLACEHOLDERS: &str = "Replace the words in capitals: SWITCH is on or off, BROKEN is true or false, and the others are names or numbers.";
+const PLACEHOLDERS: &str = "Replace the words in capitals. SWITCH stands for on or off, BROKEN for true or false, \
+                            CIDR for a network, and any other word for a name or number.";
 
 fn on_platforms(finding: &str) -> String {
     let line = |row: PlatformSetting| {

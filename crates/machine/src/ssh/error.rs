@@ -25,7 +25,8 @@ pub enum SshError {
     #[error("unknown host name ({reason}); check ssh_config and DNS")]
     NoSuchHost { reason: String },
     #[error(
-        "cannot reach it ({reason}); check that the host is up, that its SSH server is running and that no firewall blocks it"
+        "cannot reach it ({reason}); check that the host is up, that its SSH server is running and that \
+         no firewall blocks it"
     )]
     Unreachable { reason: String },
     #[error(

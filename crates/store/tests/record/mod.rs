@@ -102,7 +102,7 @@ pub(crate) fn trial(index: u32) -> Trial {
         syscalls: Vec::new(),
         observed: None,
         counters: None,
-        // These sums are not exact in binary, so a careless parser would get the last bit wrong.
+        // These numbers are not exact in binary, so a careless parser would get the last bit wrong.
         warnings: vec![
             ValidityWarning::Stolen { share: 0.1 + 0.2 },
             ValidityWarning::GeneratorLimited { end: "client".into(), busy: 51.248_178_143_210_5 },

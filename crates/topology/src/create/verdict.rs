@@ -89,7 +89,7 @@ impl Creator<'_> {
         self.missing.iter().any(|missing| missing.element == *element)
     }
 
-    /// A device counts as present even if only its rate limit or gateway is missing.
+    /// A device that lacks only its rate limit or gateway counts as present.
     pub(super) fn is_absent(&self, at: &DeviceRef) -> bool {
         !self.missing.is_empty()
             && self.site.devices.find(at).is_none_or(|device| self.is_missing(&device.element))

@@ -1,7 +1,7 @@
 //! User authentication. The client encrypts its credentials and the time with the server's public key
 //! (iperf_auth.c).
 //!
-//! The reply to an invalid token should not reveal which step failed: PKCS #1 v1.5 padding is rejected
+//! The reply to an invalid token must not reveal which step failed: PKCS #1 v1.5 padding is rejected
 //! implicitly (draft-irtf-cfrg-rsa-guidance, section 7.2), decryption is blinded, and the credentials are
 //! compared with those of all users. Constant-time decryption is not guaranteed (RUSTSEC-2023-0071). A
 //! recorded token can be replayed until it expires, so a server must remember the tokens it has accepted.

@@ -19,7 +19,7 @@ const STEP: u32 = 2;
 const MOST: u32 = 66;
 /// The minimum width of any screen, in rem.
 const SMALL: u32 = 18;
-/// The length in characters from which a word may break anywhere. Shorter names stay on one line.
+/// The maximum length in characters of a word that stays on one line. Longer words may break anywhere.
 const LONG: usize = 24;
 
 #[derive(Debug, Default)]

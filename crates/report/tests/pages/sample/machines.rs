@@ -1,5 +1,5 @@
-//! A run between guests, with and without vhost, and without observers. CPU time is given as seen by the host and as
-//! seen by the guest.
+//! A run between guests, with and without vhost, and without observers: the CPU time of each machine, as seen by its
+//! host and by itself.
 
 use findings::{
     ConsumerTime, CpuAttribution, Findings, GuestTime, MachineTimes, ProbedSummary, ResultSummary, RunProbes,
