@@ -146,9 +146,7 @@ fn ssh_arrived_at() -> Result<IpAddr, Refusal> {
     let address = connection.split_whitespace().nth(2).and_then(|address| address.parse().ok());
     let address = address.map(|address: IpAddr| address.to_canonical());
     address.ok_or_else(|| {
-        Refusal::new(
-            "SSH did not report its address (SSH_CONNECTION); set the host's `address` or `interface`",
-        )
+        Refusal::new("SSH did not report its address (SSH_CONNECTION); set `address` or `interface`")
     })
 }
 
