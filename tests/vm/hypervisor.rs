@@ -84,13 +84,17 @@ pub(crate) fn vhost_saves_calls() {
     assert!(output.err.contains("running in an emulated virtual hypervisor"), "{}", output.err);
     let record = sandbox.record();
     assert_eq!(record["header"]["environment"]["inside"], "requested with --inside");
+    let mut worker_times = [0; 2];
     for trial in trials(&record) {
         assert!(trial["warnings"].as_array().is_some_and(|warnings| !warnings.is_empty()), "{trial:#}");
         if trial["arm"] == "probed" {
             let with_vhost = trial["result"].as_str().is_some_and(|result| result.contains("vhost"));
-            assert_eq!(worker_time(trial) > 0, with_vhost, "{:#}", trial["observed"]["cpu"]["shares"]);
+            worker_times[usize::from(with_vhost)] += worker_time(trial);
         }
     }
+    // The other guest receives a few packets, too, e.g. neighbour solicitations.
+    let [without, with] = worker_times;
+    assert!(with > 10 * without, "{without} ns without vhost, {with} ns with it");
     let findings = sandbox.findings("latest");
     for result in findings["results"].as_array().expect("a list") {
         let (calls, packets) = (calls_per_message(result), packets_written_per_message(result));
