@@ -141,6 +141,33 @@ pub(super) fn deleted_database() {
     assert_eq!(sandbox.succeed(&["runs", "check"]).status, Some(0));
 }
 
+pub(super) fn printed_commands() {
+    let sandbox = stored_runs::with_run(GOLDEN);
+    let other = sandbox.home().join("my runs.db");
+    fs::copy(sandbox.database(), &other).expect("own files");
+    let other = other.to_str().expect("plain");
+    let flag = format!("--db '{other}' ");
+    let in_other = |words: &[&str]| {
+        let printed = sandbox.succeed(&[&["--db", other], words].concat()).out;
+        printed.split_whitespace().filter(|word| *word != "\\").collect::<Vec<_>>().join(" ")
+    };
+    for words in [&["report"][..], &["report", "--full"], &["explain", "latest"]] {
+        let printed = in_other(words);
+        for reader in ["plumb run ", "plumb report ", "plumb explain "] {
+            assert!(!printed.contains(reader), "{reader}: {printed}");
+        }
+        assert!(printed.contains(&flag), "{printed}");
+        let without = sandbox.succeed(words).out;
+        assert!(!without.contains("--db"), "{without}");
+    }
+    let printed = in_other(&["report"]);
+    let (_, command) = printed.split_once(&format!("plumb {flag}report ")).expect("names all sections");
+    let run = command.split(' ').next().expect("a run");
+    assert!(in_other(&["report", run, "--full"]).contains("Environment"), "{run}");
+    let error = sandbox.plumb(&["--db", other, "report", "nothing"]).err;
+    assert!(error.contains(&format!("`plumb {flag}runs`")), "{error}");
+}
+
 pub(super) fn no_file_named() {
     let sandbox = sandbox();
     let say = |words: &[&str]| {

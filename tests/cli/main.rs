@@ -155,6 +155,7 @@ const CASES: &[Case] = &[
         needs: &[Need::Root],
         test: kept::resumed_elsewhere,
     },
+    Case { name: "printed_commands_name_the_given_database", needs: &[], test: kept::printed_commands },
     Case { name: "empty_database_name_means_the_default", needs: &[], test: kept::no_file_named },
     Case { name: "refuses_endless_documents_at_once", needs: &[], test: kept::endless_documents },
     Case {

@@ -6,12 +6,17 @@ use ::report::{Format, Options, SingleFormat};
 use anyhow::{Context, Result};
 use sys::output_file;
 
-use crate::{failure::Misuse, output, width};
+use crate::{failure::Misuse, named_database, output, width};
 
 const COLUMNS: usize = 100;
 
 pub(crate) fn here() -> Options {
-    Options { colour: console::colors_enabled(), width: width::of_page(), ..Options::default() }
+    Options {
+        colour: console::colors_enabled(),
+        width: width::of_page(),
+        database: named_database::flag(),
+        ..Options::default()
+    }
 }
 
 pub(crate) fn in_a_file() -> Options {

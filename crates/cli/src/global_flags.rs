@@ -7,7 +7,7 @@ use clap::{
     builder::{OsStringValueParser, TypedValueParser},
 };
 
-use crate::settings::Settings;
+use crate::{named_database, settings::Settings};
 
 #[derive(Debug, Args)]
 pub(crate) struct GlobalFlags {
@@ -49,6 +49,9 @@ impl GlobalFlags {
         ];
         let found = sources.into_iter().find_map(|(db, from)| Some((Some(db?), from)));
         (self.db, self.db_from) = found.unwrap_or_default();
+        if let (Some(db), Origin::Flag) = (&self.db, self.db_from) {
+            named_database::set(db);
+        }
         self.settings = settings;
     }
 }

@@ -23,6 +23,7 @@ mod list_format;
 mod live;
 mod live_view;
 mod misread;
+mod named_database;
 mod output;
 mod own_counters;
 mod pager;

@@ -12,7 +12,7 @@ use std::{
 
 pub(crate) use ::report::harmless;
 
-use crate::width;
+use crate::{named_database, width};
 
 const COLOUR: &str = "\u{1b}[";
 
@@ -46,7 +46,7 @@ pub(crate) fn line(line: impl Display) -> io::Result<()> {
 }
 
 pub(crate) fn prose(line: &str) -> io::Result<()> {
-    self::line(width::wrapped(&harmless(line), width::of_output()))
+    self::line(width::wrapped(&harmless(&named_database::in_text(line)), width::of_output()))
 }
 
 /// A run must survive a closed terminal.
@@ -55,7 +55,8 @@ pub(crate) fn aside(line: impl Display) {
 }
 
 pub(crate) fn coloured_aside(line: &str) {
-    let _ = writeln!(io::stderr(), "{}", width::wrapped(&only_colours(line), width::of_notices()));
+    let line = named_database::in_text(line);
+    let _ = writeln!(io::stderr(), "{}", width::wrapped(&only_colours(&line), width::of_notices()));
 }
 
 /// Shows a temporary line at the bottom of the terminal, until it is replaced or `erase` is called.

@@ -19,4 +19,5 @@ pub(crate) use json::json;
 pub(crate) use junit::junit;
 pub(crate) use latex::latex;
 pub(crate) use markdown::markdown;
+pub use terminal::with_database;
 pub(crate) use terminal::{terminal, wrapped_lines};

@@ -22,6 +22,7 @@ mod single;
 mod text;
 mod trace;
 
+pub use backends::with_database;
 pub use chart::Theme;
 pub use contest::contest;
 pub use harmless::harmless;

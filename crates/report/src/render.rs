@@ -98,11 +98,14 @@ pub struct Options {
     /// `None` selects the short view on a terminal and the full view elsewhere.
     pub view: Option<View>,
     pub summary: Summary,
+    /// The `--db` flag to add to printed commands, e.g. `--db runs.db`. Only the terminal prints it.
+    pub database: Option<String>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { colour: false, width: 100, objective: None, view: None, summary: Summary::First }
+        let (objective, view) = (None, None);
+        Self { colour: false, width: 100, objective, view, summary: Summary::First, database: None }
     }
 }
 

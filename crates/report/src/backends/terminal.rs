@@ -25,10 +25,43 @@ pub(crate) fn wrapped_lines(text: &Text, width: usize) -> usize {
 pub(crate) fn terminal(page: &Page, options: &Options) -> String {
     let width = options.width.max(NARROWEST);
     let mut lines = wrap(&Text::strong(&page.title), width);
+    let mut page = page.clone();
+    if let Some(flag) = &options.database {
+        page.sections.iter_mut().flat_map(|section| &mut section.blocks).for_each(|block| name(block, flag));
+    }
     for section in page.sections.iter().filter(|section| section.depth != Depth::OnlyFull) {
         lines.extend(self::section(section, width));
     }
     lines.iter().map(|line| painted(line, options.colour) + "\n").collect()
+}
+
+/// Adds the `--db` flag to commands that read stored runs.
+#[must_use]
+pub fn with_database(command: &str, flag: &str) -> String {
+    const READERS: &str = "check compare explain plot report run runs";
+    let reads_runs = |arguments: &&str| {
+        let subcommand = arguments.split(' ').next();
+        READERS.split(' ').any(|reader| subcommand == Some(reader))
+    };
+    match command.strip_prefix("plumb ").filter(reads_runs) {
+        Some(arguments) => format!("plumb {flag} {arguments}"),
+        None => command.to_owned(),
+    }
+}
+
+fn name(block: &mut Block, flag: &str) {
+    let name_in = |text: &mut Text| {
+        let commands = text.0.iter_mut().filter(|span| span.tone == Tone::Code);
+        commands.for_each(|span| span.text = with_database(&span.text, flag));
+    };
+    match block {
+        Block::Commands(commands) => {
+            commands.iter_mut().for_each(|command| *command = with_database(command, flag));
+        }
+        Block::Paragraph(text) => name_in(text),
+        Block::KeyValues(pairs) => pairs.iter_mut().for_each(|(_, text)| name_in(text)),
+        _ => {}
+    }
 }
 
 fn section(section: &Section, width: usize) -> Vec<Line> {
