@@ -94,11 +94,7 @@ impl Progress {
         let text = if choosing.left == 0 {
             match (decided.out_of_time, finished < self.planned) {
                 (true, _) => format!("time budget used up after {finished} of up to {} trials", self.planned),
-                (false, true) => format!(
-                    "{finished} of up to {} trials; stopped early because every \
-                    comparison was decided",
-                    self.planned
-                ),
+                (false, true) => format!("stopped early after {finished} of up to {} trials", self.planned),
                 (false, false) => format!("all {finished} trials done"),
             }
         } else if open.len() == results {

@@ -90,7 +90,8 @@ fn rows(source: &Source<'_>, scope: Scope) -> Vec<Row> {
     match &verdict.conclusion {
         Conclusion::Difference => {
             let change = verdict.workloads.first().and_then(|first| first.change.as_ref());
-            rows.extend(change.map(|change| row("Why", cause(&change.cause, scope.brief))));
+            let investigate = verdict.next.is_none();
+            rows.extend(change.map(|change| row("Why", cause(&change.cause, scope.brief, investigate))));
         }
         Conclusion::Broken { .. } => {}
         _ => {
@@ -171,13 +172,13 @@ fn change(source: &Source<'_>, workload: &WorkloadVerdict, largest: &LargestChan
         .and_plain(opposite.unwrap_or_default())
 }
 
-fn cause(cause: &Cause, brief: bool) -> Text {
+fn cause(cause: &Cause, brief: bool, investigate: bool) -> Text {
     match cause {
         Cause::Found(cause) => statement(Tone::Plain, cause, brief),
-        Cause::Unknown { investigate } => {
-            let command = investigate.as_ref().map(|command| format!("; to investigate: {command}"));
-            Text::faint(format!("no cause found{}", command.unwrap_or_default()))
+        Cause::Unknown { investigate: Some(command) } if investigate => {
+            Text::faint("no cause found; to investigate: ").and_code(command)
         }
+        Cause::Unknown { .. } => Text::faint("no cause found"),
     }
 }
 

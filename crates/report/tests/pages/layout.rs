@@ -11,8 +11,14 @@ use samples::{AttributionSource, RunState, SkippedResult};
 
 use crate::{golden::check_document, sample};
 
-const FULL: Options =
-    Options { colour: false, width: 100, objective: None, view: Some(View::Full), summary: Summary::First };
+const FULL: Options = Options {
+    view: Some(View::Full),
+    width: 100,
+    colour: false,
+    objective: None,
+    summary: Summary::First,
+    database: None,
+};
 
 const NAMES: [&str; 4] = [
     "네트워크-속도-테스트-게이트웨이",
