@@ -102,7 +102,12 @@ fn rows(source: &Source<'_>, scope: Scope) -> Vec<Row> {
     rows.extend(verdict.next.as_ref().map(|next| step(next, scope.brief)));
     let counts = shown().all(|workload| workload.metric.quantity() == Quantity::Count);
     let speeds = shown().map(|workload| speed::of(findings, workload, scope.room).into());
-    rows.extend(labelled(if counts { "Counted" } else { "Speed" }, speeds));
+    let label = match verdict.conclusion {
+        _ if counts => "Counted",
+        Conclusion::Values => "Answer",
+        _ => "Speed",
+    };
+    rows.extend(labelled(label, speeds));
     let layered = shown().take(scope.layered).filter(|workload| !workload.layers.is_empty());
     rows.extend(labelled("Each layer", layered.map(|workload| layers(source, workload, scope.room).into())));
     let cautions = verdict.cautions.iter().take(scope.cautions);
