@@ -15,11 +15,11 @@ use crate::{
 
 pub(crate) fn paths(document: &Document, draft: &Draft) -> Result<Vec<Path>, Vec<Problem>> {
     let world = World::new(&draft.lab);
-    let mut problems = baseline(document);
+    let (mut problems, is_only) = (baseline(document), document.paths.0.len() == 1);
     let mut paths = Vec::new();
     for entry in document.paths.iter() {
         match path(entry, draft, &world) {
-            Ok(path) => paths.push(path),
+            Ok(path) => paths.push(Path { baseline: path.baseline || is_only, ..path }),
             Err(more) => problems.extend(more),
         }
     }
@@ -32,7 +32,7 @@ fn baseline(document: &Document) -> Vec<Problem> {
         document.paths.iter().filter_map(|entry| Some((entry.name(), entry.table.baseline.as_ref()?)));
     let mut marks = marks.filter(|(_, mark)| ***mark);
     let Some((first, _)) = marks.next() else {
-        if document.paths.0.is_empty() || !document.broken.names.is_empty() {
+        if document.paths.0.len() < 2 || !document.broken.names.is_empty() {
             return Vec::new();
         }
         let place = document.paths.iter().next().map_or(0..0, |entry| entry.name.span());
@@ -151,20 +151,14 @@ fn in_another_network(
 }
 
 fn declared(entry: &Entry<PathTable>, passed: &[Layer]) -> Vec<Problem> {
-    let Some(written) = &entry.table.layers else {
-        let place = entry.name.span();
-        let missing = Problem::new(place, "`layers` is missing", "in this table");
-        let right: Vec<String> = passed.iter().map(|layer| format!("\"{layer}\"")).collect();
-        let help = format!("add `layers = [{}]`", right.join(", "));
-        return if passed == [Layer::Network] { Vec::new() } else { vec![missing.help(help)] };
-    };
+    let Some(written) = &entry.table.layers else { return Vec::new() };
     let declared: Vec<Layer> = written.iter().map(|layer| **layer).collect();
     let right: Vec<String> = passed.iter().map(|layer| format!("\"{layer}\"")).collect();
     let help = format!("write `layers = [{}]`, or change the lab", right.join(", "));
     let place = |word: &Spanned<Layer>| word.span();
     let twice = (1..declared.len()).filter(|&at| declared[..at].contains(&declared[at])).map(|at| {
         let message = format!("duplicate layer `{}`", declared[at]);
-        Problem::new(place(&written.get_ref()[at]), message, "repeated here")
+        Problem::new(place(&written.get_ref()[at]), message, "repeated here").help(help.clone())
     });
     let extra = (0..declared.len()).filter(|&at| !passed.contains(&declared[at])).map(|at| {
         let message = format!("packets on `{}` do not pass the layer `{}`", entry.name(), declared[at]);

@@ -24,10 +24,11 @@ pub(crate) struct PathTable {
     /// The server's end, in the same form.
     #[schemars(example = &"target")]
     pub(crate) to: Spanned<String>,
-    /// All layers on the way from client to server. Plumb traces a packet and rejects the scenario if its layers
-    /// differ. Optional between existing hosts, where it is `network`.
+    /// All layers on the way from client to server. Plumb traces a packet, and rejects the scenario if its layers
+    /// differ. Default: the layers of the traced packet.
     pub(crate) layers: Option<Spanned<Vec<Spanned<Layer>>>>,
-    /// Whether the other paths are shown relative to this one. True for exactly one path.
+    /// Whether the other paths are shown relative to this one. True for exactly one path. Default: true for an only
+    /// path.
     pub(crate) baseline: Option<Spanned<bool>>,
     /// A short description.
     #[serde(default)]

@@ -91,6 +91,33 @@ fn result(id: &str) -> PlannedResult {
 }
 
 #[test]
+fn only_path_is_the_baseline_and_layers_are_traced() {
+    let text = r#"
+schema = 1
+name = "short"
+title = "a bridge between two pods"
+[hosts.a]
+[bridges.br0]
+host = "a"
+[pods.one]
+bridge = "br0"
+address = "198.18.0.1/24"
+[pods.two]
+bridge = "br0"
+address = "198.18.0.2/24"
+[paths.ab]
+from = "one"
+to = "two"
+[workloads.bulk]
+kind = "stream"
+"#;
+    let scenario = Scenario::parse("short.toml", text).expect("nothing is missing");
+    let path = &scenario.paths[0];
+    assert!(path.baseline);
+    assert_eq!(path.layers.iter().map(|layer| layer.word()).collect::<Vec<_>>(), ["veth", "bridge"]);
+}
+
+#[test]
 fn factor_multiplies_only_results_it_affects() {
     let plan = plan(1, &PlanOptions::default());
     let count =

@@ -108,7 +108,6 @@ fn reports_invalid_settings_of_existing_host() {
         ("to = \"b\"", "to = \"made\"", "to = \"made\"", "the lab device `made:eth0`", "at = \"local\""),
         ("from = \"a\"", "from = \"a:eth2\"", "a:eth2", "own table names its device", "interface = \"eth2\""),
         ("[\"made:eth0\"", "[\"a:eth0\"", "between", "`a:eth0` cannot be created on", "overlays"),
-        ("layers = [\"wire\"]\n", "", "[paths.lab]", "`layers` is missing", "layers = [\"wire\"]"),
         (
             "baseline = true",
             "baseline = true\nlayers = [\"wire\"]",
