@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes a release from the build of `make build`, installs each of its packages into an empty root and tries it there.
+# Makes a release, installs each of its packages into an empty root and tries it there.
+# Argument: the program (default: that of `cargo build`, because other profiles take longer to build).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,8 +14,8 @@ fail() {
     echo "$*" >&2
     exit 1
 }
-program=${CARGO_TARGET_DIR:-target}/x86_64-unknown-linux-musl/release/plumb
-[ -x "$program" ] || fail "there is no build to package: make build"
+program=${1:-${CARGO_TARGET_DIR:-target}/x86_64-unknown-linux-musl/debug/plumb}
+[ -x "$program" ] || fail "there is no build to package: cargo build"
 release=$work/release
 xtask/release.sh "$release" "x86_64=$program" >/dev/null
 xtask/release.sh "$work/again" "x86_64=$program" >/dev/null
