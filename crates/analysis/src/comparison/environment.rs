@@ -16,6 +16,9 @@ const MUCH_LOAD: f64 = 0.25;
 /// Differences in the basic speed of the machine are ignored up to this factor.
 const ALIKE_STEPS: f64 = 1.25;
 
+/// Characters of a scenario's line that a table shows.
+const LONGEST_LINE: usize = 40;
+
 const SCENARIO: &str = "scenario";
 const SCENARIO_TEXT: &str = "scenario text";
 const CPU_MODEL: &str = "CPU model";
@@ -77,10 +80,22 @@ fn of_scenarios(a: &RunHeader, b: &RunHeader) -> [Option<EnvironmentChange>; 2] 
         return [None, None];
     }
     let (a, b) = (&a.scenario, &b.scenario);
-    let first = |digest: &str| format!("{} ...", digest.chars().take(12).collect::<String>());
     let known = a.name == b.name && !a.digest.is_empty() && !b.digest.is_empty();
-    let text = known.then(|| differs(SCENARIO_TEXT, first(&a.digest), first(&b.digest), true));
+    let equal = a.text.lines().zip(b.text.lines()).take_while(|(a, b)| a == b).count();
+    let text = (known && a.digest != b.digest)
+        .then(|| differs(SCENARIO_TEXT, line(&a.text, equal), line(&b.text, equal), true));
     [differs(SCENARIO, a.name.clone(), b.name.clone(), true), text.flatten()]
+}
+
+fn line(text: &str, index: usize) -> String {
+    let number = index + 1;
+    match text.lines().nth(index) {
+        Some(line) if line.chars().count() > LONGEST_LINE => {
+            format!("line {number}: {} ...", line.chars().take(LONGEST_LINE).collect::<String>())
+        }
+        Some(line) => format!("line {number}: {line}"),
+        None => format!("no line {number}"),
+    }
 }
 
 fn by(origin: &Origin) -> String {
