@@ -88,11 +88,25 @@ fn noise(floors: &[NoiseFloor]) -> Option<String> {
     })
 }
 
-/// Formats a floor in both directions: a floor of 36 % hides an increase of 36 % or a decrease of 27 %.
+/// Formats a floor in both directions: a floor of 36 % hides an increase of 36 % or a decrease of 27 %, and
+/// a floor of 1.5 any ratio up to `2.5x`.
 fn either_way(floor: f64) -> String {
     if floor < ALIKE {
         Share(floor).to_string()
+    } else if floor > 1.0 {
+        format!("{}x", units::significant(1.0 + floor, 2))
     } else {
         format!("+{}/−{}", phrases::rough(floor), phrases::rough(1.0 - (1.0 + floor).recip()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::either_way;
+
+    #[test]
+    fn noise_is_shown_in_both_directions_and_as_a_ratio_above_double() {
+        let shown = [0.02, 0.36, 1.5].map(|floor| either_way(floor).replace('\u{a0}', " "));
+        assert_eq!(shown, ["2.00 %", "+36 %/−26 %", "2.5x"]);
     }
 }
