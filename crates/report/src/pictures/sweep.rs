@@ -96,7 +96,6 @@ fn curves<'a>(findings: &'a Findings, answer: &'a Answer, knee: &Knee, levels: &
         }
     }
     curves.iter_mut().for_each(|curve| curve.results.sort_by_key(|(place, _)| *place));
-    let in_order: Vec<String> = curves.iter().map(|curve| curve.others.clone()).collect();
     if curves.len() > MOST_LINES {
         let sign = if answer.metric.more_is_better() == Some(false) { 1.0 } else { -1.0 };
         let best = |curve: &Curve<'_>| {
@@ -105,7 +104,13 @@ fn curves<'a>(findings: &'a Findings, answer: &'a Answer, knee: &Knee, levels: &
         curves.sort_by(|one, other| best(one).total_cmp(&best(other)));
         curves.truncate(MOST_LINES);
     }
-    curves.sort_by_key(|curve| in_order.iter().position(|others| *others == curve.others));
+    curves.sort_by_cached_key(|curve| {
+        let others = curve.results[0].1.levels.iter().filter(|(factor, _)| **factor != knee.factor);
+        let place = |(factor, level): (&String, &String)| {
+            self::levels(findings, answer, factor).iter().position(|it| it == level)
+        };
+        others.map(place).collect::<Vec<_>>()
+    });
     curves
 }
 
