@@ -32,7 +32,6 @@ TO_FLEET := ip:iproute2 unshare:util-linux sshd:openssh-server nft:nftables nats
 TO_CROSS := /usr/aarch64-linux-gnu/include/stdio.h:libc6-dev-arm64-cross
 TO_BENCH := unshare:util-linux ip:iproute2 ping:iputils-ping iperf3:iperf3 sockperf:sockperf
 TO_EMULATE := qemu-aarch64-static:qemu-user-static
-TO_BOOT  := qemu-system-aarch64:qemu-system-arm depmod:kmod cpio:cpio
 # These tools are optional. Rows of missing tools are omitted.
 MININET  := mn:mininet brctl:bridge-utils
 PERF     := perf:linux-perf
@@ -125,12 +124,6 @@ try-aarch64: setup-build ## Run the aarch64 program of a release under emulation
 	@xtask/setup.sh $(TO_CROSS) $(TO_EMULATE)
 	@xtask/dist.sh aarch64
 	@xtask/try-aarch64.sh
-
-.PHONY: try-aarch64-guest
-try-aarch64-guest: setup-build ## Measure labs with probes in an emulated aarch64 machine (about an hour; root is not needed)
-	@xtask/setup.sh $(TO_CROSS) $(TO_BOOT)
-	@xtask/dist.sh aarch64
-	@xtask/try-aarch64-guest.sh
 
 .PHONY: deb
 deb: setup-build cyclonedx ## Build a Debian package into out/ (needs nfpm or Go)

@@ -160,6 +160,9 @@ pub(super) fn printed_commands() {
         let without = sandbox.succeed(words).out;
         assert!(!without.contains("--db"), "{without}");
     }
+    let narrow = sandbox.command(&["--db", other, "explain", "latest"]).env("COLUMNS", "60").output();
+    let narrow = String::from_utf8(narrow.expect("plumb was built").stdout).expect("text");
+    assert!(narrow.lines().any(|line| line.contains(flag.trim_end())), "the path is on one line: {narrow}");
     let printed = in_other(&["report"]);
     let (_, command) = printed.split_once(&format!("plumb {flag}report ")).expect("names all sections");
     let run = command.split(' ').next().expect("a run");

@@ -2,13 +2,15 @@
 
 use std::{path::Path, sync::OnceLock};
 
-use crate::store_path;
+use store::Location;
 
 static FLAG: OnceLock<String> = OnceLock::new();
 
+/// Passwords are left out.
 pub(crate) fn set(database: &Path) {
-    let place = store_path::display(database);
-    let quoted = shlex::try_quote(&place).map_or(place.clone(), Into::into);
+    let place = Location::parse(database).ok().filter(|_| database.to_str().is_some());
+    let Some(place) = place.map(|place| place.to_string()) else { return };
+    let Ok(quoted) = shlex::try_quote(&place) else { return };
     let _ = FLAG.set(format!("--db {quoted}"));
 }
 
@@ -19,10 +21,12 @@ pub(crate) fn flag() -> Option<String> {
 /// Adds the flag to the commands between backticks.
 pub(crate) fn in_text(text: &str) -> String {
     let Some(flag) = FLAG.get() else { return text.to_owned() };
-    let parts = text.split('`').enumerate();
-    let parts = parts.map(|(index, part)| match index % 2 {
-        1 => ::report::with_database(part, flag),
-        _ => part.to_owned(),
-    });
-    parts.collect::<Vec<_>>().join("`")
+    let mut pieces = text.split("`plumb ");
+    let first = pieces.next().unwrap_or_default().to_owned();
+    pieces.fold(first, |named, piece| match piece.split_once('`') {
+        Some((arguments, rest)) => {
+            format!("{named}`{}`{rest}", ::report::with_database(&format!("plumb {arguments}"), flag))
+        }
+        None => format!("{named}`plumb {piece}"),
+    })
 }

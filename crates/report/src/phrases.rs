@@ -22,6 +22,9 @@ use crate::{
     text::{Text, Tone, glued},
 };
 
+/// Below this floor, both directions are equal to two digits.
+const ALIKE: f64 = 0.05;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Confidence {
     Inline,
@@ -124,6 +127,18 @@ pub(crate) fn percent(share: f64) -> String {
 /// Formats a fraction that is only known roughly: `22 %`, `0.51 %`.
 pub(crate) fn rough(share: f64) -> String {
     glued(&format!("{} %", units::significant(share * 100.0, 2)))
+}
+
+/// Formats a floor in both directions: a floor of 36 % hides an increase of 36 % or a decrease of 27 %, and
+/// a floor of 1.5 any ratio up to `2.5x`.
+pub(crate) fn either_way(floor: f64) -> String {
+    if floor < ALIKE {
+        units::Share(floor).to_string()
+    } else if floor > 1.0 {
+        format!("{}x", units::significant(1.0 + floor, 2))
+    } else {
+        format!("+{}/−{}", rough(floor), rough(1.0 - (1.0 + floor).recip()))
+    }
 }
 
 pub(crate) fn what_the_mark_means() -> Text {
@@ -269,6 +284,12 @@ mod tests {
 
     fn plain(text: &str) -> String {
         Text::from(text).characters()
+    }
+
+    #[test]
+    fn noise_is_shown_in_both_directions_and_as_a_ratio_above_double() {
+        let shown = [0.02, 0.36, 1.5].map(|floor| plain(&either_way(floor)));
+        assert_eq!(shown, ["2.00 %", "+36 %/−26 %", "2.5x"]);
     }
 
     #[test]

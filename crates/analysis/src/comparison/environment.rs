@@ -81,10 +81,13 @@ fn of_scenarios(a: &RunHeader, b: &RunHeader) -> [Option<EnvironmentChange>; 2] 
     }
     let (a, b) = (&a.scenario, &b.scenario);
     let known = a.name == b.name && !a.digest.is_empty() && !b.digest.is_empty();
-    let equal = a.text.lines().zip(b.text.lines()).take_while(|(a, b)| a == b).count();
-    let text = (known && a.digest != b.digest)
-        .then(|| differs(SCENARIO_TEXT, line(&a.text, equal), line(&b.text, equal), true));
-    [differs(SCENARIO, a.name.clone(), b.name.clone(), true), text.flatten()]
+    let text = (known && a.digest != b.digest).then(|| {
+        let equal = a.text.lines().zip(b.text.lines()).take_while(|(a, b)| a == b).count();
+        let line_of = |text: &str| line(text, equal);
+        let property = SCENARIO_TEXT.to_owned();
+        EnvironmentChange { property, a: line_of(&a.text), b: line_of(&b.text), important: true }
+    });
+    [differs(SCENARIO, a.name.clone(), b.name.clone(), true), text]
 }
 
 fn line(text: &str, index: usize) -> String {

@@ -33,7 +33,7 @@ pub(super) fn step(findings: &Findings, leading: Option<&Difference<'_>>) -> Opt
     };
     let mut with_remedy = changes::about_path(findings).filter(|finding| finding.remedy.is_some());
     let first = cause
-        .or_else(|| findings.distrusting().next())
+        .or_else(|| findings.distrusting().find(|finding| finding.remedy.is_some()))
         .or_else(|| with_remedy.find(of_change))
         .or_else(|| changes::about_path(findings).next())?;
     let explains = cause.is_some() && !trust::has_single_trials(findings);

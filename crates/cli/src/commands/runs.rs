@@ -71,7 +71,7 @@ fn list(store: &Store) -> anyhow::Result<()> {
     let runs = store.runs()?;
     if runs.is_empty() {
         let place = store.location();
-        return Ok(output::line(format_args!("no runs stored in {place}; `plumb run quick` creates one"))?);
+        return Ok(output::prose(&format!("no runs stored in {place}; `plumb run quick` creates one"))?);
     }
     let baselines = store.baselines()?;
     let mut rows = vec![HEAD.map(str::to_owned)];

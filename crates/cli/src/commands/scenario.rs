@@ -118,7 +118,9 @@ pub(super) fn write_new(name: &str, text: &str, output: Option<&Path>) -> Result
     }
     let path = if path.components().count() > 1 { path } else { Path::new(".").join(path) };
     let shown = path.display();
-    Ok(prose(&format!("wrote {shown}; next: `plumb scenario check {shown}`, then `plumb run {shown}`"))?)
+    Ok(output::prose(&format!(
+        "wrote {shown}; next: `plumb scenario check {shown}`, then `plumb run {shown}`"
+    ))?)
 }
 
 /// Without variants, even an invalid scenario is printed.
@@ -234,7 +236,7 @@ pub(crate) fn print_plan(scenario: &Scenario, plan: &Plan) -> io::Result<()> {
         output::line(format_args!("warning: {warning}"))?;
     }
     for workload in scenario::unpinned_workloads(scenario, plan) {
-        prose(&format!(
+        output::prose(&format!(
             "warning: workload `{workload}` is not pinned: the scheduler may move both ends, which often \
                 makes results bimodal; use placement = \"cross-cpu\", or \"same-cpu\" for latency"
         ))?;
@@ -271,19 +273,15 @@ fn print_size(plan: &Plan) -> io::Result<()> {
     let times = format!("each result once in each of {blocks} blocks, baselines twice{}", probed(plan));
     match lab::forecast(plan) {
         Some(forecast) => {
-            prose(&format!("up to {trials} trials of {results}: {times}"))?;
+            output::prose(&format!("up to {trials} trials of {results}: {times}"))?;
             print_design(plan, &forecast)
         }
         None => {
             let takes = minutes(plan.duration_estimate().seconds());
-            prose(&format!("{trials} trials of {results}, about {takes}: {times}"))
+            output::prose(&format!("{trials} trials of {results}, about {takes}: {times}"))
         }
     }?;
     too_few_trials(plan).map_or(Ok(()), output::line)
-}
-
-fn prose(text: &str) -> io::Result<()> {
-    output::line(width::wrapped(text, width::of_output()))
 }
 
 pub(crate) fn too_few_trials(plan: &Plan) -> Option<String> {

@@ -10,7 +10,7 @@ use super::bars;
 use crate::{
     page::{Page, *},
     render::Options,
-    text::Span,
+    text::{Span, glued},
 };
 
 const NARROWEST: usize = 60;
@@ -26,7 +26,8 @@ pub(crate) fn terminal(page: &Page, options: &Options) -> String {
     let width = options.width.max(NARROWEST);
     let mut lines = wrap(&Text::strong(&page.title), width);
     let mut page = page.clone();
-    if let Some(flag) = &options.database {
+    // A quoted path is not wrapped at its spaces.
+    if let Some(flag) = &options.database.as_ref().map(|flag| glued(flag)) {
         page.sections.iter_mut().flat_map(|section| &mut section.blocks).for_each(|block| name(block, flag));
     }
     for section in page.sections.iter().filter(|section| section.depth != Depth::OnlyFull) {
@@ -130,7 +131,7 @@ fn command(command: &str, width: usize) -> Vec<Line> {
 fn continued(command: &str, width: usize) -> Vec<Line> {
     let mut lines = Vec::new();
     let mut line = PROMPT.trim_end().to_owned();
-    for word in command.split_whitespace() {
+    for word in command.split(' ').filter(|word| !word.is_empty()) {
         // Leave room for the space before the word and the backslash after it.
         let needed = measure_text_width(&line) + 1 + measure_text_width(word) + 2;
         if needed > width && line.len() > PROMPT.len() {

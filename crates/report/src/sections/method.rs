@@ -68,7 +68,7 @@ fn noise(noise: &NoiseFloor) -> Text {
     format!(
         "{}: noise floor {}; the baseline vs itself is {}, from {}.",
         noise.workload,
-        Share(noise.floor),
+        phrases::either_way(noise.floor),
         Share(noise.ratio),
         phrases::count_of(noise.pairs, "pair of trials", "pairs of trials")
     )

@@ -19,7 +19,10 @@ pub(crate) fn paths(document: &Document, draft: &Draft) -> Result<Vec<Path>, Vec
     let mut paths = Vec::new();
     for entry in document.paths.iter() {
         match path(entry, draft, &world) {
-            Ok(path) => paths.push(Path { baseline: path.baseline || is_only, ..path }),
+            Ok(path) => {
+                let baseline = entry.table.baseline.as_ref().map_or(is_only, |mark| **mark);
+                paths.push(Path { baseline, ..path });
+            }
             Err(more) => problems.extend(more),
         }
     }
@@ -32,7 +35,8 @@ fn baseline(document: &Document) -> Vec<Problem> {
         document.paths.iter().filter_map(|entry| Some((entry.name(), entry.table.baseline.as_ref()?)));
     let mut marks = marks.filter(|(_, mark)| ***mark);
     let Some((first, _)) = marks.next() else {
-        if document.paths.0.len() < 2 || !document.broken.names.is_empty() {
+        let is_marked = document.paths.iter().any(|path| path.table.baseline.is_some());
+        if (document.paths.0.len() < 2 && !is_marked) || !document.broken.names.is_empty() {
             return Vec::new();
         }
         let place = document.paths.iter().next().map_or(0..0, |entry| entry.name.span());
@@ -81,7 +85,7 @@ fn path(entry: &Entry<PathTable>, draft: &Draft, world: &World<'_>) -> Result<Pa
         to,
         layers: trip.layers,
         devices: trip.devices,
-        baseline: table.baseline.as_ref().is_some_and(|mark| **mark),
+        baseline: false,
     })
 }
 

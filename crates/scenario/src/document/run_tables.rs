@@ -27,8 +27,8 @@ pub(crate) struct PathTable {
     /// All layers on the way from client to server. Plumb traces a packet, and rejects the scenario if its layers
     /// differ. Default: the layers of the traced packet.
     pub(crate) layers: Option<Spanned<Vec<Spanned<Layer>>>>,
-    /// Whether the other paths are shown relative to this one. True for exactly one path. Default: true for an only
-    /// path.
+    /// Whether the other paths are shown relative to this one. True for exactly one path. Default: true if it is
+    /// the only path.
     pub(crate) baseline: Option<Spanned<bool>>,
     /// A short description.
     #[serde(default)]

@@ -115,6 +115,8 @@ kind = "stream"
     let path = &scenario.paths[0];
     assert!(path.baseline);
     assert_eq!(path.layers.iter().map(|layer| layer.word()).collect::<Vec<_>>(), ["veth", "bridge"]);
+    let unmarked = text.replace("to = \"two\"", "to = \"two\"\nbaseline = false");
+    assert!(Scenario::parse("short.toml", &unmarked).is_err());
 }
 
 #[test]

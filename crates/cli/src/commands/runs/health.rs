@@ -73,7 +73,7 @@ fn print(store: &Store, damage: &[String], runs: &[Health]) -> anyhow::Result<()
     if is_damaged && matches!(place, Location::Server(_)) {
         output::line("repair a database server by restoring a backup")?;
     } else if is_damaged {
-        output::line("`plumb runs repair` recovers readable data into a new file and keeps this one")?;
+        output::prose("`plumb runs repair` recovers readable data into a new file and keeps this one")?;
     }
     Ok(())
 }
@@ -96,7 +96,7 @@ pub(super) fn repair(store: Store) -> anyhow::Result<Exit> {
         repair.old.display()
     ))?;
     if repair.kept.iter().any(|run| !run.lost.is_empty()) || !repair.lost.is_empty() {
-        output::line("`plumb run --resume RUN` repeats a run's lost trials")?;
+        output::prose("`plumb run --resume RUN` repeats a run's lost trials")?;
     }
     Ok(Exit::Success)
 }

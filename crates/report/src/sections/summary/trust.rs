@@ -1,13 +1,9 @@
 //! Confidence in a run: the number of trials, the resolution and the warnings.
 
 use findings::{Findings, Grade, NoiseFloor, RunVerdict, StopReason, TrustReason};
-use units::Share;
 
 use super::{Scope, statement};
 use crate::{page::*, phrases};
-
-/// Below this floor, both directions are equal to two digits.
-const ALIKE: f64 = 0.05;
 
 pub(super) fn text(findings: &Findings, scope: Scope, marked: bool) -> Text {
     let verdict = &findings.verdict;
@@ -76,37 +72,14 @@ fn noise(floors: &[NoiseFloor]) -> Option<String> {
     let least = floors.iter().map(|noise| noise.floor).reduce(f64::min)?;
     let most = floors.iter().map(|noise| noise.floor).reduce(f64::max)?;
     Some(match floors {
-        [_] => format!("noise floor {}", either_way(most)),
+        [_] => format!("noise floor {}", phrases::either_way(most)),
         [one, other] if one.workload != other.workload => format!(
             "noise floor of {} {}, of {} {}",
             one.workload,
-            either_way(one.floor),
+            phrases::either_way(one.floor),
             other.workload,
-            either_way(other.floor)
+            phrases::either_way(other.floor)
         ),
-        _ => format!("noise floors {} to {}", either_way(least), either_way(most)),
+        _ => format!("noise floors {} to {}", phrases::either_way(least), phrases::either_way(most)),
     })
-}
-
-/// Formats a floor in both directions: a floor of 36 % hides an increase of 36 % or a decrease of 27 %, and
-/// a floor of 1.5 any ratio up to `2.5x`.
-fn either_way(floor: f64) -> String {
-    if floor < ALIKE {
-        Share(floor).to_string()
-    } else if floor > 1.0 {
-        format!("{}x", units::significant(1.0 + floor, 2))
-    } else {
-        format!("+{}/−{}", phrases::rough(floor), phrases::rough(1.0 - (1.0 + floor).recip()))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::either_way;
-
-    #[test]
-    fn noise_is_shown_in_both_directions_and_as_a_ratio_above_double() {
-        let shown = [0.02, 0.36, 1.5].map(|floor| either_way(floor).replace('\u{a0}', " "));
-        assert_eq!(shown, ["2.00 %", "+36 %/−26 %", "2.5x"]);
-    }
 }
