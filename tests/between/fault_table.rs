@@ -16,9 +16,8 @@ use crate::{
 
 /// The CPU hierarchy of cgroup version 1.
 const CPU_CGROUPS: &str = "/sys/fs/cgroup/cpu";
-/// The rules whose findings name causes of this table.
-const CAUSES: [&str; 12] = [
-    "backlog-drops",
+/// The rules whose findings name causes of this table. A busy machine also overflows its backlog queues.
+const CAUSES: [&str; 11] = [
     "black-hole",
     "conntrack-full",
     "cpu-throttled",
