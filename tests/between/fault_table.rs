@@ -200,7 +200,10 @@ impl Site {
         let (causes, says): (&'static [&'static str], _) = match kind {
             Kind::None => (&[], Vec::new()),
             Kind::OffloadOff => {
+                // A macvlan's own offloads cannot be disabled.
+                let below = Place::new(self.node().node_pid(), "parent", "node");
                 let place = [&self.ends[0], entry][either];
+                let place = if topology == Topology::Macvlan { &below } else { place };
                 place.shell(&format!("ethtool -K {} tso off gso off gro off", place.device));
                 (&["offload-off"], vec![place.shown.clone()])
             }

@@ -99,7 +99,7 @@ fn reads_rate_limits_of_packet_filters() {
     ] {
         let nft = || {
             Command::new("nft")
-                .arg(format!("flush ruleset; table {chain} priority 0; {rule}; }} }}"))
+                .arg(format!("flush ruleset; table {chain} priority 0; {rule}; }}; }}"))
                 .status()
         };
         let Ok(status) = topology.namespace(&HostName::new("a")).unwrap().run_in(nft).unwrap() else {
