@@ -4,7 +4,6 @@ use std::ops::RangeInclusive;
 
 use samples::{DeviceCounters, PolicerCounters};
 use units::BitRate;
-use workload::Metric;
 
 use super::{ONE, datagram_loss, ethtool::typed_at, prelude::*, retransmits, strongest_by_device};
 
@@ -41,9 +40,9 @@ fn polices(policer: &PolicerCounters, result: &ResultSummary, context: &Context<
         return policer.dropped > 0;
     }
     let rate = result.value.estimate / rate(policer).0;
-    result.metric == Metric::Throughput
-        && NEAR.contains(&rate)
-        && (retransmits::is_lossy(result, context) || datagram_loss::is_lossy(result))
+    // Only streams have these losses, and their value is a rate.
+    let is_lossy = retransmits::is_lossy(result, context) || datagram_loss::is_lossy(result);
+    is_lossy && NEAR.contains(&rate)
 }
 
 fn finding(worst: &Policed<'_>, found: &[Policed<'_>]) -> Claim {
@@ -51,11 +50,13 @@ fn finding(worst: &Policed<'_>, found: &[Policed<'_>]) -> Claim {
         .about(found, |policed| policed.result)
         .affected()
         .with_evidence(found.iter().map(|it| {
-            match it.policer.uncounted {
-                true => Evidence::new(format!("measured in {}", it.result.label))
-                    .rounded(it.result.value.estimate, Unit::BitsPerSecond)
-                    .text(format!(", with losses; limit at {} {}", it.device, rate(&it.policer))),
-                false => evidence(it.device, &it.policer, &it.result.label),
+            let Policed { result, device, policer } = it;
+            if policer.uncounted {
+                Evidence::new(format!("measured in {}", result.label))
+                    .rounded(result.value.estimate, Unit::BitsPerSecond)
+                    .text(format!(", with losses; limit at {device} {}", rate(policer)))
+            } else {
+                evidence(device, policer, &result.label)
             }
         }))
 }
@@ -67,11 +68,10 @@ pub(crate) fn of_one(device: &DeviceCounters) -> Option<Claim> {
 }
 
 fn claim(device: &str, policer: &PolicerCounters, measured: impl Into<Phrase>) -> Claim {
-    let detail = match policer.uncounted {
-        true => phrase!["its rule has no counter, but ", measured, " lost packets near this rate"],
-        false => {
-            phrase!["it dropped ", count(policer.dropped, "packet"), " while measuring ", measured]
-        }
+    let detail = if policer.uncounted {
+        phrase!["its rule has no counter, but ", measured, " lost packets near this rate"]
+    } else {
+        phrase!["it dropped ", count(policer.dropped, "packet"), " while measuring ", measured]
     };
     let direction = if policer.leaving { "leaving" } else { "arriving" };
     Claim::new(

@@ -65,6 +65,7 @@ fn counts_drops_of_rate_limit() {
 }
 
 #[test]
+#[expect(clippy::disallowed_macros, reason = "reports a skipped test")]
 fn reads_rate_limits_of_packet_filters() {
     if !can_create_namespaces("reads_rate_limits_of_packet_filters") {
         return;
@@ -103,7 +104,7 @@ fn reads_rate_limits_of_packet_filters() {
                 .status()
         };
         let Ok(status) = topology.namespace(&HostName::new("a")).unwrap().run_in(nft).unwrap() else {
-            println!("skipped: needs nft");
+            println!("skipped: reads_rate_limits_of_packet_filters: needs nft");
             return;
         };
         assert!(status.success(), "{chain}: {rule}");
