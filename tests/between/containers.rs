@@ -1,83 +1,14 @@
 //! Podman containers, and scripts that replace other container runtimes.
 
-use std::{fs, os::unix::fs::chown, process::Stdio};
+use plumb_tests::trials;
 
-use plumb_tests::{Output, kill, processes, trials};
+use crate::{node::Node, podman::Podman};
 
-use crate::node::Node;
-
-const QUOTA: &str = "0.5";
-
-/// Podman with its own storage, in the node's namespace. Containers are removed when this is dropped.
-struct Podman {
-    node: Node,
-}
-
-impl Podman {
-    fn start(user: Option<u32>) -> Option<Self> {
-        let mut node = Node::new();
-        fs::create_dir_all(node.sandbox.run()).expect("own folder");
-        node.user = user;
-        for folder in [node.sandbox.home().to_owned(), node.sandbox.run()] {
-            chown(folder, user, user).expect("as root");
-        }
-        let home = node.sandbox.home().display().to_string();
-        node.program(
-            "podman",
-            &format!(
-                "exec /usr/bin/podman --root {home}/root --runroot {home}/runroot --tmpdir {home}/tmp --cgroup-manager \
-                 cgroupfs --runtime runc --storage-driver vfs --events-backend none --network-backend netavark \
-                 --network-config-dir {home}/networks \"$@\""
-            ),
-        );
-        let podman = Self { node };
-        let image = "mkdir -p \"$HOME/rootfs/bin\" && cp /bin/busybox \"$HOME/rootfs/bin/sleep\" && \
-                     tar --owner=0 --group=0 -C \"$HOME/rootfs\" -c . | podman import - plumb/test:1 && \
-                     podman network create --subnet 198.18.40.0/24 test";
-        // Cgroups of version 1 belong to root.
-        let quota = if user.is_none() { &format!("--cpus {QUOTA}") } else { "" };
-        for script in [image, &run("web", quota), &run("db", quota)] {
-            let output = podman.shell(script);
-            if output.status != Some(0) {
-                println!("skipped: podman cannot start containers here: {}", output.err.trim());
-                return None;
-            }
-        }
-        Some(podman)
-    }
-
-    fn shell(&self, script: &str) -> Output {
-        let mut command = self.node.enter();
-        command.args(["sh", "-c", script]).envs(self.node.environment()).stdin(Stdio::null());
-        command.current_dir(self.node.sandbox.home());
-        command.output().map(Output::from).expect("nsenter starts")
-    }
-
-    fn inspect(&self, name: &str, what: &str) -> String {
-        self.shell(&format!("podman inspect --format '{{{{{what}}}}}' {name}")).out.trim().to_owned()
-    }
-}
-
-impl Drop for Podman {
-    fn drop(&mut self) {
-        let _ = self.shell("podman rm --force --all --time 0");
-        // Rootless Podman leaves processes that hold its namespaces.
-        for pid in processes(&self.node.sandbox) {
-            let _ = kill(pid);
-        }
-    }
-}
-
-/// The limits are needed where root is not allowed to raise its own limits.
-fn run(name: &str, quota: &str) -> String {
-    format!(
-        "podman run --detach --name {name} {quota} --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 --network test \
-         plumb/test:1 sleep 1000000"
-    )
-}
+/// Cgroups of version 1 belong to root.
+const QUOTA: &str = "--cpus 0.5";
 
 pub(crate) fn two_containers() {
-    let Some(podman) = Podman::start(None) else { return };
+    let Some(podman) = Podman::start(None, QUOTA) else { return };
     let output = podman.node.between(&["container:web", "container:db"]);
     let shown = &output.out;
     assert!(shown.contains("web:eth0") && shown.contains("db:eth0"), "{output:?}");
@@ -97,7 +28,7 @@ pub(crate) fn two_containers() {
 /// Other users are not allowed to enter the user namespace of the containers and their network.
 pub(crate) fn rootless_containers() {
     const USER: u32 = 65_533;
-    let Some(mut podman) = Podman::start(Some(USER)) else { return };
+    let Some(mut podman) = Podman::start(Some(USER), "") else { return };
     let output = podman.node.between(&["container:web", "container:db"]);
     for device in ["web:eth0", "port of podman1", "db:eth0"] {
         assert!(output.out.contains(device), "{device}: {output:?}");
@@ -111,7 +42,7 @@ pub(crate) fn rootless_containers() {
 }
 
 pub(crate) fn containers_that_cannot_be_measured() {
-    let Some(podman) = Podman::start(None) else { return };
+    let Some(podman) = Podman::start(None, QUOTA) else { return };
     let node = &podman.node;
     let _ = podman.shell(
         "podman run --detach --name host --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 --network host plumb/test:1 sleep \

@@ -8,9 +8,11 @@ use plumb_tests::{Case, Need, run};
 
 mod containers;
 mod ends;
+mod fault_table;
 mod measured;
 mod node;
 mod paths;
+mod podman;
 mod refused;
 
 const ROOT: Need = Need::Root;
@@ -24,7 +26,11 @@ const BUSYBOX: Need = Need::File("/bin/busybox", "busybox-static");
 const CPU_QUOTAS: Need =
     Need::File("/sys/fs/cgroup/cpu/cpu.shares", "the CPU controller of cgroup version 1");
 const OPEN_VSWITCH: Need = Need::Program("ovs-vswitchd", "openvswitch-switch");
+const TC: Need = Need::Program("tc", "iproute2");
 const ETHTOOL: Need = Need::Program("ethtool", "ethtool");
+
+/// Selects a policed port of a container and an offload below VXLAN.
+const SEED: u32 = 5293;
 
 fn main() -> ExitCode {
     run(CASES)
@@ -112,6 +118,11 @@ const CASES: &[Case] = &[
         name: "explains_container_runtimes_that_fail",
         needs: &[ROOT, IP],
         test: containers::runtimes_that_fail,
+    },
+    Case {
+        name: "names_the_fault_of_a_few_cells_of_the_table",
+        needs: &[ROOT, IP, NFT, TC, ETHTOOL, CPU_QUOTAS, PODMAN, RUNC, BUSYBOX],
+        test: || fault_table::names_faults(SEED, 2),
     },
     Case {
         name: "leaves_nothing_when_killed_at_any_moment",

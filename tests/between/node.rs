@@ -36,14 +36,66 @@ impl Node {
     /// Two endpoints `a` and `b` on a bridge of the node, 198.18.0.1 and 198.18.0.2. The node has 198.18.0.254.
     pub(crate) fn with_bridge() -> Self {
         let mut node = Self::new();
-        node.shell("ip link add br0 type bridge; ip addr add 198.18.0.254/24 dev br0; ip link set br0 up");
-        for (number, name) in [(1, "a"), (2, "b")] {
-            node.add(name);
-            node.connect(name, &format!("v{name}"));
-            node.shell(&format!("ip link set v{name} master br0"));
-            node.shell_in(name, &format!("ip addr add 198.18.0.{number}/24 dev eth0"));
-        }
+        node.add_bridge();
         node
+    }
+
+    pub(crate) fn add_bridge(&mut self) {
+        self.shell("ip link add br0 type bridge; ip addr add 198.18.0.254/24 dev br0; ip link set br0 up");
+        for (number, name) in [(1, "a"), (2, "b")] {
+            self.add(name);
+            self.connect(name, &format!("v{name}"));
+            self.shell(&format!("ip link set v{name} master br0"));
+            self.shell_in(name, &format!("ip addr add 198.18.0.{number}/24 dev eth0"));
+        }
+    }
+
+    /// Moves `b` to another node, which a VXLAN joins to this one.
+    pub(crate) fn join_by_vxlan(&mut self) {
+        self.add("other");
+        self.shell("ip link del vb");
+        let (other, b) = (self.pid("other"), self.pid("b"));
+        self.shell(&format!(
+            "ip link add u1 type veth peer name u2 netns {other}; ip addr add 198.19.0.1/24 dev u1; ip link set u1 up; \
+             ip link add vx0 type vxlan id 7 dstport 4789 local 198.19.0.1 remote 198.19.0.2; ip link set vx0 master br0 up"
+        ));
+        self.shell_in(
+            "other",
+            &format!(
+                "ip addr add 198.19.0.2/24 dev u2; ip link set u2 up; ip link add br0 type bridge; ip link set br0 up; \
+                 ip link add vx0 type vxlan id 7 dstport 4789 local 198.19.0.2 remote 198.19.0.1; \
+                 ip link set vx0 master br0 up; ip link add vb type veth peer name eth0 netns {b}; ip link set vb master br0 up"
+            ),
+        );
+        self.shell_in("b", "ip addr add 198.18.0.2/24 dev eth0; ip link set eth0 up");
+    }
+
+    /// Replaces the bridge by routes and source NAT. `b` is 198.18.9.2.
+    pub(crate) fn masquerade(&self) {
+        self.shell(
+            "ip link set va nomaster; ip link set vb nomaster; ip link del br0; ip addr add 198.18.0.254/24 dev va; \
+             ip addr add 198.18.9.254/24 dev vb; sysctl -qw net.ipv4.ip_forward=1; \
+             nft add table ip t; nft add chain ip t post '{ type nat hook postrouting priority 100; }'; \
+             nft add rule ip t post oifname vb masquerade",
+        );
+        self.shell_in("a", "ip route add default via 198.18.0.254");
+        self.shell_in(
+            "b",
+            "ip addr flush dev eth0; ip addr add 198.18.9.2/24 dev eth0; ip route add default via 198.18.9.254",
+        );
+    }
+
+    /// Replaces the veth pairs by macvlan devices. `b` is 198.18.5.2.
+    pub(crate) fn replace_by_macvlan(&self) {
+        self.shell(
+            "ip link add parent type veth peer name outside; ip link set parent up; ip link set outside up",
+        );
+        for (number, name) in [(1, "a"), (2, "b")] {
+            let pid = self.pid(name);
+            self.shell_in(name, "ip link del eth0");
+            self.shell(&format!("ip link add m{number} link parent type macvlan mode bridge; ip link set m{number} netns {pid} name eth0"));
+            self.shell_in(name, &format!("ip addr add 198.18.5.{number}/24 dev eth0; ip link set eth0 up"));
+        }
     }
 
     pub(crate) fn add(&mut self, name: &str) {
@@ -147,7 +199,7 @@ impl Node {
     }
 }
 
-fn shell_at(pid: u32, script: &str) -> String {
+pub(crate) fn shell_at(pid: u32, script: &str) -> String {
     let mut command = Command::new("nsenter");
     command.arg(format!("--net=/proc/{pid}/ns/net")).args(["--", "sh", "-ec", script]);
     let output = command.output().expect("nsenter starts");

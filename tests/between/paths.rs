@@ -30,58 +30,31 @@ struct Topology {
 
 const TOPOLOGIES: &[Topology] = &[
     Topology { name: "bridge", build: |_| (), to: "198.18.0.2", spaces: &["a", "b"], devices: 4 },
-    Topology { name: "VXLAN", build: vxlan, to: "198.18.0.2", spaces: &["a", "b", "other"], devices: 8 },
-    Topology { name: "SNAT", build: snat, to: "198.18.9.2", spaces: &["a", "b"], devices: 4 },
-    Topology { name: "macvlan", build: macvlan, to: "198.18.5.2", spaces: &["a", "b"], devices: 3 },
+    Topology {
+        name: "VXLAN",
+        build: Node::join_by_vxlan,
+        to: "198.18.0.2",
+        spaces: &["a", "b", "other"],
+        devices: 8,
+    },
+    Topology {
+        name: "SNAT",
+        build: |node| node.masquerade(),
+        to: "198.18.9.2",
+        spaces: &["a", "b"],
+        devices: 4,
+    },
+    Topology {
+        name: "macvlan",
+        build: |node| node.replace_by_macvlan(),
+        to: "198.18.5.2",
+        spaces: &["a", "b"],
+        devices: 3,
+    },
 ];
 
 const OPEN_VSWITCH: Topology =
     Topology { name: "Open vSwitch", build: open_vswitch, to: "198.18.0.2", spaces: &["a", "b"], devices: 4 };
-
-fn vxlan(node: &mut Node) {
-    node.add("other");
-    node.shell("ip link del vb");
-    let (other, b) = (node.pid("other"), node.pid("b"));
-    node.shell(&format!(
-        "ip link add u1 type veth peer name u2 netns {other}; ip addr add 198.19.0.1/24 dev u1; ip link set u1 up; \
-         ip link add vx0 type vxlan id 7 dstport 4789 local 198.19.0.1 remote 198.19.0.2; ip link set vx0 master br0 up"
-    ));
-    node.shell_in(
-        "other",
-        &format!(
-            "ip addr add 198.19.0.2/24 dev u2; ip link set u2 up; ip link add br0 type bridge; ip link set br0 up; \
-             ip link add vx0 type vxlan id 7 dstport 4789 local 198.19.0.2 remote 198.19.0.1; \
-             ip link set vx0 master br0 up; ip link add vb type veth peer name eth0 netns {b}; ip link set vb master br0 up"
-        ),
-    );
-    node.shell_in("b", "ip addr add 198.18.0.2/24 dev eth0; ip link set eth0 up");
-}
-
-fn snat(node: &mut Node) {
-    node.shell(
-        "ip link set va nomaster; ip link set vb nomaster; ip link del br0; ip addr add 198.18.0.254/24 dev va; \
-         ip addr add 198.18.9.254/24 dev vb; sysctl -qw net.ipv4.ip_forward=1; \
-         nft add table ip t; nft add chain ip t post '{ type nat hook postrouting priority 100; }'; \
-         nft add rule ip t post oifname vb masquerade",
-    );
-    node.shell_in("a", "ip route add default via 198.18.0.254");
-    node.shell_in(
-        "b",
-        "ip addr flush dev eth0; ip addr add 198.18.9.2/24 dev eth0; ip route add default via 198.18.9.254",
-    );
-}
-
-fn macvlan(node: &mut Node) {
-    node.shell(
-        "ip link add parent type veth peer name outside; ip link set parent up; ip link set outside up",
-    );
-    for (number, name) in [(1, "a"), (2, "b")] {
-        let pid = node.pid(name);
-        node.shell_in(name, "ip link del eth0");
-        node.shell(&format!("ip link add m{number} link parent type macvlan mode bridge; ip link set m{number} netns {pid} name eth0"));
-        node.shell_in(name, &format!("ip addr add 198.18.5.{number}/24 dev eth0; ip link set eth0 up"));
-    }
-}
 
 fn open_vswitch(node: &mut Node) {
     let home = node.sandbox.home().display().to_string();

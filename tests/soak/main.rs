@@ -11,6 +11,8 @@ mod equal;
 mod fault_cells;
 #[path = "../lab/fault_labs.rs"]
 mod fault_labs;
+#[path = "../between/fault_table.rs"]
+mod fault_table;
 mod hostile_peers;
 mod kernels;
 mod kills;
@@ -18,6 +20,9 @@ mod neighbours;
 #[path = "../between/node.rs"]
 #[expect(dead_code, reason = "the tests of plumb between use more of it")]
 mod node;
+mod pairs;
+#[path = "../between/podman.rs"]
+mod podman;
 mod steps;
 mod stops;
 mod store_faults;
@@ -86,6 +91,32 @@ const CASES: &[Case] = &[
         name: "hundred_random_kills_of_plumb_between_leave_nothing_behind",
         needs: &[Need::Root, Need::Program("ip", "iproute2")],
         test: || ends::killed_at_any_moment(rounds(100)),
+    },
+    Case {
+        name: "plumb_between_names_the_fault_in_95_percent_of_the_cells",
+        needs: &[
+            Need::Root,
+            Need::Program("ip", "iproute2"),
+            Need::Program("tc", "iproute2"),
+            Need::Program("nft", "nftables"),
+            Need::Program("ethtool", "ethtool"),
+            Need::Program("podman", "podman"),
+            Need::Program("runc", "runc"),
+            Need::File("/bin/busybox", "busybox-static"),
+            Need::File("/sys/fs/cgroup/cpu/cpu.shares", "the CPU controller of cgroup version 1"),
+        ],
+        test: || fault_table::names_faults(seed(), rounds(28)),
+    },
+    Case {
+        name: "plumb_between_measures_every_pair_of_endpoint_kinds",
+        needs: &[
+            Need::Root,
+            Need::Program("ip", "iproute2"),
+            Need::Program("podman", "podman"),
+            Need::Program("runc", "runc"),
+            Need::File("/bin/busybox", "busybox-static"),
+        ],
+        test: pairs::every_pair,
     },
     Case {
         name: "no_trial_is_lost_to_a_hundred_full_disks",

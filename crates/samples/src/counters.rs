@@ -31,7 +31,7 @@ pub struct DeviceCounters {
     pub tx_errors: u64,
     /// The root queueing discipline; `None` if there is none or it was not read.
     pub qdisc: Option<QdiscCounters>,
-    /// The packet filter's rule that polices the device, if there is one with a counter.
+    /// The packet filter's rule that polices the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policer: Option<PolicerCounters>,
     /// Receive queues, starting with queue 0. Empty if the driver has no per-queue counters. A veth has them only
@@ -68,6 +68,9 @@ pub struct PolicerCounters {
     /// Whether it polices packets that leave the device.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub leaving: bool,
+    /// Whether the rule has no counter. Then its drops are unknown.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub uncounted: bool,
     /// Packets dropped. One built by segmentation offload counts as one.
     pub dropped: u64,
     pub dropped_bytes: Bytes,

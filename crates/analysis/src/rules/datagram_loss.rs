@@ -21,11 +21,7 @@ struct Lossy<'a> {
 }
 
 fn look(context: &Context<'_>) -> Vec<Claim> {
-    let lossy = |result: &'_ &ResultSummary| {
-        let summary = StreamSummary::of(result).and_then(|stream| stream.datagrams);
-        summary.is_some_and(|it| it.lost >= FEWEST && it.loss >= WORTH_A_WARNING)
-    };
-    let results = context.findings.results.iter().filter(lossy);
+    let results = context.findings.results.iter().filter(|result| is_lossy(result));
     let found: Vec<Lossy<'_>> = results
         .filter_map(|result| {
             let stream = StreamSummary::of(result)?;
@@ -33,6 +29,11 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
         })
         .collect();
     strongest(found, |it| it.datagrams.loss, |worst, all| finding(worst, all, &context.commands()))
+}
+
+pub(super) fn is_lossy(result: &ResultSummary) -> bool {
+    let summary = StreamSummary::of(result).and_then(|stream| stream.datagrams);
+    summary.is_some_and(|it| it.lost >= FEWEST && it.loss >= WORTH_A_WARNING)
 }
 
 fn finding(worst: &Lossy<'_>, found: &[Lossy<'_>], commands: &Commands<'_>) -> Claim {

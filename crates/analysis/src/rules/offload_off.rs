@@ -100,8 +100,8 @@ pub(crate) fn of_devices(devices: &[DeviceState]) -> Vec<Claim> {
 
 fn missing(device: &DeviceState) -> Vec<&'static str> {
     // A veth pair passes on large packets without splitting them. It is created with GRO off (veth_newlink in
-    // drivers/net/veth.c) and does not need it.
-    let needless = |feature: &str| feature == "rx-gro" && device.kind == "veth";
+    // drivers/net/veth.c) and does not need it. A macvlan receives packets from the device below it, which does GRO.
+    let needless = |feature: &str| feature == "rx-gro" && ["veth", "macvlan"].contains(&device.kind.as_str());
     let is_off = |feature: &&str| device.features.get(*feature) == Some(&false) && !needless(feature);
     WANTED.into_iter().filter(is_off).collect()
 }

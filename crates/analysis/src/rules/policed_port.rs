@@ -1,9 +1,11 @@
 //! `policed-port`: a packet filter drops packets that exceed a rate.
 
+use std::ops::RangeInclusive;
+
 use samples::{DeviceCounters, PolicerCounters};
 use units::BitRate;
 
-use super::{ONE, ethtool::typed_at, prelude::*, strongest_by_device};
+use super::{ONE, datagram_loss, ethtool::typed_at, prelude::*, retransmits, strongest_by_device};
 
 pub(crate) const RULE: Rule = Rule::cause("policed-port", look).counted().over(&[
     "retransmits",
@@ -15,6 +17,10 @@ pub(crate) const RULE: Rule = Rule::cause("policed-port", look).counted().over(&
     "slow-congestion-control",
 ]);
 
+/// Fractions of the limit. TCP often stays below it. The token bucket of nftables holds the bytes of one second
+/// (`nft_limit_init` in net/netfilter/nft_limit.c), so a trial that lasts about a second can reach twice the limit.
+const NEAR: RangeInclusive<f64> = 0.1..=2.2;
+
 struct Policed<'a> {
     result: &'a ResultSummary,
     device: &'a str,
@@ -23,27 +29,50 @@ struct Policed<'a> {
 
 fn look(context: &Context<'_>) -> Vec<Claim> {
     let found = context.devices().filter_map(|(result, device)| {
-        let policer = device.policer.filter(|policer| policer.dropped > 0)?;
-        Some(Policed { result, device: device.device.as_str(), policer })
+        let policer = device.policer.filter(|policer| polices(policer, result, context))?;
+        Some(Policed { result, device: &device.device, policer })
     });
     strongest_by_device(found.collect(), |it| it.device, |it| it.policer.dropped_bytes.0 as f64, finding)
+}
+
+fn polices(policer: &PolicerCounters, result: &ResultSummary, context: &Context<'_>) -> bool {
+    if !policer.uncounted {
+        return policer.dropped > 0;
+    }
+    let rate = result.value.estimate / rate(policer).0;
+    // Only streams have these losses, and their value is a rate.
+    let is_lossy = retransmits::is_lossy(result, context) || datagram_loss::is_lossy(result);
+    is_lossy && NEAR.contains(&rate)
 }
 
 fn finding(worst: &Policed<'_>, found: &[Policed<'_>]) -> Claim {
     claim(worst.device, &worst.policer, worst.result)
         .about(found, |policed| policed.result)
         .affected()
-        .with_evidence(found.iter().map(|it| evidence(it.device, &it.policer, &it.result.label)))
+        .with_evidence(found.iter().map(|it| {
+            let Policed { result, device, policer } = it;
+            if policer.uncounted {
+                Evidence::new(format!("measured in {}", result.label))
+                    .rounded(result.value.estimate, Unit::BitsPerSecond)
+                    .text(format!(", with losses; limit at {device} {}", rate(policer)))
+            } else {
+                evidence(device, policer, &result.label)
+            }
+        }))
 }
 
 pub(crate) fn of_one(device: &DeviceCounters) -> Option<Claim> {
-    let policer = device.policer.filter(|policer| policer.dropped > 0)?;
+    let policer = device.policer.filter(|policer| !policer.uncounted && policer.dropped > 0)?;
     let evidence = evidence(&device.device, &policer, ONE);
     Some(claim(&device.device, &policer, ONE).with_evidence([evidence]))
 }
 
 fn claim(device: &str, policer: &PolicerCounters, measured: impl Into<Phrase>) -> Claim {
-    let dropped = count(policer.dropped, "packet");
+    let detail = if policer.uncounted {
+        phrase!["its rule has no counter, but ", measured, " lost packets near this rate"]
+    } else {
+        phrase!["it dropped ", count(policer.dropped, "packet"), " while measuring ", measured]
+    };
     let direction = if policer.leaving { "leaving" } else { "arriving" };
     Claim::new(
         Severity::Warning,
@@ -54,7 +83,7 @@ fn claim(device: &str, policer: &PolicerCounters, measured: impl Into<Phrase>) -
             rate(policer),
         ],
     )
-    .detail(phrase!["it dropped ", dropped, " while measuring ", measured])
+    .detail(detail)
     .with_limits(["With segmentation offload one dropped packet contains many segments."])
     .with_remedy(
         Remedy::manual(

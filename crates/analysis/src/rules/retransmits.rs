@@ -81,18 +81,19 @@ struct Lossy<'a> {
 }
 
 fn look(context: &Context<'_>) -> Vec<Claim> {
-    let results = context.findings.results.iter().zip(context.measured);
-    let lossy: Vec<Lossy<'_>> = results
-        .filter_map(|(result, measured)| lossy(result, measured))
-        .filter(|lossy| lossy.share >= WORTH_A_WARNING)
-        .collect();
-    strongest(lossy, |it| it.share, |worst, all| finding(worst, all, &context.commands()))
+    let lossy = context.results().filter_map(|(result, measured)| lossy(result, measured)).collect();
+    strongest(lossy, |it: &Lossy<'_>| it.share, |worst, all| finding(worst, all, &context.commands()))
 }
 
 fn lossy<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Option<Lossy<'a>> {
     let tcp = StreamSummary::of(result)?.tcp.filter(|tcp| tcp.retransmits >= FEWEST)?;
     let sent: f64 = measured.trials().flat_map(flows).map(|flow| flow.sender.bytes().0 as f64).sum();
-    Some(Lossy { share: share_of(&tcp, &result.sockets, sent)?, result, tcp })
+    let share = share_of(&tcp, &result.sockets, sent)?;
+    (share >= WORTH_A_WARNING).then_some(Lossy { share, result, tcp })
+}
+
+pub(super) fn is_lossy(result: &ResultSummary, context: &Context<'_>) -> bool {
+    context.measured_of(&result.id).is_some_and(|measured| lossy(result, measured).is_some())
 }
 
 fn finding(worst: &Lossy<'_>, lossy: &[Lossy<'_>], commands: &Commands<'_>) -> Claim {

@@ -1,6 +1,9 @@
 //! Tests the counters of devices and hosts.
 
-use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
+use std::{
+    net::{SocketAddr, ToSocketAddrs, UdpSocket},
+    process::Command,
+};
 
 use crate::support::{can_create_namespaces, converse, device, egress_gateway, is_whole, wire, wire_of};
 use samples::{DeviceCounters, HostCounters, PathCounters};
@@ -59,6 +62,60 @@ fn counts_drops_of_rate_limit() {
     let (before, after) = (before.qdisc.unwrap(), after.qdisc.unwrap());
     assert_eq!((before.kind.as_str(), before.drops), ("tbf", 0));
     assert!(after.drops > 100 && after.overlimits > 0, "{after:?}");
+}
+
+#[test]
+#[expect(clippy::disallowed_macros, reason = "reports a skipped test")]
+fn reads_rate_limits_of_packet_filters() {
+    if !can_create_namespaces("reads_rate_limits_of_packet_filters") {
+        return;
+    }
+    let topology = Topology::create(&wire()).unwrap();
+    let over = "limit rate over 1000000 bytes/second";
+    for (chain, rule, wanted) in [
+        (
+            "netdev p { chain c { type filter hook ingress device eth0",
+            format!("{over} drop"),
+            Some((false, true)),
+        ),
+        (
+            "netdev p { chain c { type filter hook ingress device eth0",
+            format!("{over} counter drop"),
+            Some((false, false)),
+        ),
+        (
+            "netdev p { chain c { type filter hook ingress device eth0",
+            format!("counter {over} drop"),
+            Some((false, true)),
+        ),
+        ("ip p { chain c { type filter hook output", format!("{over} drop"), Some((true, true))),
+        (
+            "inet p { chain c { type filter hook forward",
+            format!("oifname eth0 {over} counter drop"),
+            Some((true, false)),
+        ),
+        ("inet p { chain c { type filter hook input", format!("iifname other {over} drop"), None),
+        ("inet p { chain c { type filter hook input", format!("{over} accept"), None),
+        ("inet p { chain c { type filter hook input", "limit rate over 10/second drop".to_owned(), None),
+    ] {
+        let nft = || {
+            Command::new("nft")
+                .arg(format!("flush ruleset; table {chain} priority 0; {rule}; }}; }}"))
+                .status()
+        };
+        let Ok(status) = topology.namespace(&HostName::new("a")).unwrap().run_in(nft).unwrap() else {
+            println!("skipped: reads_rate_limits_of_packet_filters: needs nft");
+            return;
+        };
+        assert!(status.success(), "{chain}: {rule}");
+        let policer = topology.reading(&[device("a:eth0")]).unwrap().devices[0].policer;
+        let found = policer.map(|it| (it.bits_per_second, it.leaving, it.uncounted));
+        assert_eq!(
+            found,
+            wanted.map(|(leaving, uncounted)| (8_000_000, leaving, uncounted)),
+            "{chain}: {rule}"
+        );
+    }
 }
 
 #[test]

@@ -38,6 +38,27 @@ fn asymmetry_names_the_largest_pair_and_counts_others() {
 }
 
 #[test]
+fn names_rate_limit_without_counter_if_segments_are_lost_near_it() {
+    let policed = |megabits: u64, segments: u32| {
+        let mut run = watched::policed(0);
+        run.each(made::UPPER, |trial| {
+            let devices = trial.counters.iter_mut().flat_map(|counters| &mut counters.devices);
+            for policer in devices.filter_map(|device| device.policer.as_mut()) {
+                (policer.uncounted, policer.bits_per_second) = (true, megabits * 1_000_000);
+            }
+            made::tcp(trial, 2, |tcp| tcp.retransmits = segments);
+        });
+        run
+    };
+    let says =
+        ["a:eth0 drops traffic arriving above 12.0 Gbit/s", "has no counter", "lost packets near this rate"];
+    check(&policed(12_000, 1000), "policed-port", Severity::Warning, &says);
+    for (megabits, segments) in [(12_000, 100), (3_000, 1000), (120_000, 1000)] {
+        assert_eq!(claims(&policed(megabits, segments), "policed-port"), []);
+    }
+}
+
+#[test]
 fn pairs_directions_by_levels_and_in_bidirectional_traffic() {
     check(
         &made::reverse(7e9),

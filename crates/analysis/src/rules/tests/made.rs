@@ -191,7 +191,7 @@ pub(in crate::rules) fn stalled(last: usize) -> Fixture {
     run
 }
 
-fn tcp(trial: &mut Trial, interval: usize, change: impl Fn(&mut TcpSample)) {
+pub(super) fn tcp(trial: &mut Trial, interval: usize, change: impl Fn(&mut TcpSample)) {
     let Measurement::Stream(data) = &mut trial.measurement else { return };
     change(data.flows[0].sender.intervals[interval].tcp.as_mut().expect("the fixture samples TCP_INFO"));
 }

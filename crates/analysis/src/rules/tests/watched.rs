@@ -151,6 +151,7 @@ pub(in crate::rules) fn policed(dropped: u64) -> Fixture {
     let policer = PolicerCounters {
         bits_per_second: 500_000_000,
         leaving: false,
+        uncounted: false,
         dropped,
         dropped_bytes: Bytes(dropped * 50_000),
     };
