@@ -11,7 +11,7 @@ use std::{
 use machine::{FunctionInstructions, InstructionCounter, Kernel, Machine, Symbols};
 use protocol::{ChannelError, Commission, FromNestedRun, Hello, LineLimit, RunEvent, ToNestedRun};
 use samples::{FunctionCount, InstructionCounts, RunHeader, Sink, SkippedResult, Trial, ValidityWarning};
-use scenario::{HostName, Lab, Path, Plan, Scenario};
+use scenario::{HostName, Lab, Link, Path, Plan, Scenario};
 use units::Bytes;
 use workload::LiveRate;
 
@@ -64,7 +64,8 @@ pub fn run_inside<S: Sink>(
         true => machine::Hypervisor::Counts,
         false => machine::Hypervisor::Guests { memory, firecracker },
     };
-    let (mut machine, counter) = machine::hypervisor(host, kernel, &request.agent, purpose)?;
+    let links: Vec<&str> = request.scenario.lab.links.iter().flat_map(Link::modules).copied().collect();
+    let (mut machine, counter) = machine::hypervisor(host, kernel, &request.agent, &links, purpose)?;
     let mut hypervisor = Hypervisor::start(&mut machine, request.plan, inside.counts)?;
     hypervisor.send(&ToNestedRun::Hello(Hello::new(request.tool)))?;
     hypervisor.send(&ToNestedRun::Start(Box::new(commission(request, inside))))?;

@@ -6,6 +6,11 @@ pub enum DeviceKind {
     Macvlan,
     Vlan,
     Vxlan,
+    Geneve,
+    Gre,
+    Ip6Gre,
+    Gretap,
+    Ip6Gretap,
     Bridge,
     /// The host's side of a virtual machine's network device.
     Tap,
@@ -30,6 +35,11 @@ impl DeviceKind {
         Self::Macvlan,
         Self::Vlan,
         Self::Vxlan,
+        Self::Geneve,
+        Self::Gre,
+        Self::Ip6Gre,
+        Self::Gretap,
+        Self::Ip6Gretap,
         Self::Bridge,
         Self::Tap,
         Self::Virtio,
@@ -43,6 +53,11 @@ impl DeviceKind {
             Self::Macvlan => ("macvlan", "macvlan", true),
             Self::Vlan => ("vlan", "vlan", true),
             Self::Vxlan => ("vxlan", "vxlan", false),
+            Self::Geneve => ("geneve", "geneve", false),
+            Self::Gre => ("gre", "gre", false),
+            Self::Ip6Gre => ("gre", "ip6gre", false),
+            Self::Gretap => ("gretap", "gretap", false),
+            Self::Ip6Gretap => ("gretap", "ip6gretap", false),
             Self::Bridge => ("bridge", "bridge", false),
             Self::Tap => ("tap", "tun", false),
             Self::Virtio => ("virtio", "", false),
@@ -55,7 +70,16 @@ impl DeviceKind {
             Self::Veth => Connection::Pair,
             Self::Bridge => Connection::Ports,
             Self::Vxlan => Connection::Tunnel,
-            Self::Macvlan | Self::Vlan | Self::Tap | Self::Virtio | Self::Other => Connection::Lower,
+            Self::Macvlan
+            | Self::Vlan
+            | Self::Geneve
+            | Self::Gre
+            | Self::Ip6Gre
+            | Self::Gretap
+            | Self::Ip6Gretap
+            | Self::Tap
+            | Self::Virtio
+            | Self::Other => Connection::Lower,
         }
     }
 

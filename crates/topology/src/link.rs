@@ -5,6 +5,7 @@ mod bridge;
 mod macvlan;
 mod nic;
 mod rate;
+mod tunnel;
 mod veth;
 mod vlan;
 mod vxlan;
@@ -78,6 +79,11 @@ pub(crate) trait LinkKind {
         None
     }
 
+    /// Whether the devices have the MAC addresses of [`Devices`].
+    fn has_mac(&self) -> bool {
+        true
+    }
+
     fn behind(&self, _at: &DeviceRef) -> Option<Peer> {
         None
     }
@@ -124,6 +130,7 @@ pub(crate) fn kind(link: &Link) -> &dyn LinkKind {
         Link::Macvlan(link) => link,
         Link::Vlan(link) => link,
         Link::Vxlan(link) => link,
+        Link::Tunnel(link) => link,
     }
 }
 
@@ -136,6 +143,9 @@ pub(crate) fn trials(layer: Layer) -> &'static [Trial] {
         Layer::Macvlan => &[macvlan::TRIAL],
         Layer::Vlan => &[vlan::TRIAL],
         Layer::Vxlan => &[vxlan::TRIAL],
+        Layer::Geneve => &[tunnel::GENEVE],
+        Layer::Gre => &[tunnel::GRE],
+        Layer::Gretap => &[tunnel::GRETAP],
         Layer::Gateway => &gateway::TRIALS,
         Layer::Network => &[],
     }

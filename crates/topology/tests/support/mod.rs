@@ -10,7 +10,7 @@ use std::{
 use ipnet::IpNet;
 use scenario::{
     DeviceName, DeviceRef, Gateway, Host, HostKind, HostName, Lab, Link, Route,
-    link::{Bridge, Forwarding, LinkEnd, Macvlan, Vlan, Vxlan, VxlanMember, Wire},
+    link::{Bridge, Forwarding, LinkEnd, Macvlan, TunnelEnd, Vlan, Vxlan, Wire},
 };
 use sys::netns::NetNs;
 use topology::Topology;
@@ -153,7 +153,7 @@ pub(crate) fn overlay(forwarding: Forwarding) -> Lab {
 }
 
 pub(crate) fn vxlan(name: &str, forwarding: Forwarding, members: [(&str, &str, Option<&str>); 2]) -> Link {
-    let member = |(host, local, address): (&str, &str, Option<&str>)| VxlanMember {
+    let member = |(host, local, address): (&str, &str, Option<&str>)| TunnelEnd {
         at: DeviceRef::new(host, name),
         underlay: DeviceName::new("eth0"),
         local: ip(local),
