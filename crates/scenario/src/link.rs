@@ -199,6 +199,10 @@ pub enum Layer {
     Gre,
     /// A GRE tunnel for Ethernet frames.
     Gretap,
+    /// A WireGuard tunnel: encryption, transmission over a wire, decryption.
+    Wireguard,
+    /// An IPsec tunnel: encryption, transmission over a wire, decryption.
+    Esp,
     /// An egress gateway: policy route, forwarding, source NAT.
     Gateway,
     /// The network between existing hosts, whatever its structure.

@@ -11,6 +11,8 @@ pub enum DeviceKind {
     Ip6Gre,
     Gretap,
     Ip6Gretap,
+    Wireguard,
+    Xfrm,
     Bridge,
     /// The host's side of a virtual machine's network device.
     Tap,
@@ -40,6 +42,8 @@ impl DeviceKind {
         Self::Ip6Gre,
         Self::Gretap,
         Self::Ip6Gretap,
+        Self::Wireguard,
+        Self::Xfrm,
         Self::Bridge,
         Self::Tap,
         Self::Virtio,
@@ -58,6 +62,8 @@ impl DeviceKind {
             Self::Ip6Gre => ("gre", "ip6gre", false),
             Self::Gretap => ("gretap", "gretap", false),
             Self::Ip6Gretap => ("gretap", "ip6gretap", false),
+            Self::Wireguard => ("wireguard", "wireguard", false),
+            Self::Xfrm => ("xfrm", "xfrm", false),
             Self::Bridge => ("bridge", "bridge", false),
             Self::Tap => ("tap", "tun", false),
             Self::Virtio => ("virtio", "", false),
@@ -77,6 +83,8 @@ impl DeviceKind {
             | Self::Ip6Gre
             | Self::Gretap
             | Self::Ip6Gretap
+            | Self::Wireguard
+            | Self::Xfrm
             | Self::Tap
             | Self::Virtio
             | Self::Other => Connection::Lower,

@@ -25,6 +25,7 @@ use crate::{
     missing_capabilities::Element,
     namespaces::Namespaces,
     read_back::{FORWARDING, LinkFacts, OPERATIONAL},
+    refusal::Refusal,
     trial::Trial,
 };
 pub(crate) use rate::root_qdisc;
@@ -100,6 +101,11 @@ pub(crate) trait LinkKind {
         Ok(vec![])
     }
 
+    /// Sets up encryption. Runs after all devices are up.
+    fn secure(&self, _site: &Site<'_>) -> Result<(), Refusal> {
+        Ok(())
+    }
+
     fn limit(&self, _site: &Site<'_>) -> Result<Vec<Request>, CreateError> {
         Ok(vec![])
     }
@@ -146,6 +152,8 @@ pub(crate) fn trials(layer: Layer) -> &'static [Trial] {
         Layer::Geneve => &[tunnel::GENEVE],
         Layer::Gre => &[tunnel::GRE],
         Layer::Gretap => &[tunnel::GRETAP],
+        Layer::Wireguard => &[tunnel::WIREGUARD],
+        Layer::Esp => &[tunnel::ESP],
         Layer::Gateway => &gateway::TRIALS,
         Layer::Network => &[],
     }

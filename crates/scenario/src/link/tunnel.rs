@@ -21,12 +21,14 @@ use crate::{
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TunnelTable {
-    /// The encapsulation: `geneve` and `gretap` carry Ethernet frames, `gre` IP packets.
+    /// The encapsulation: `geneve` and `gretap` carry Ethernet frames, `gre` IP packets. `wireguard` and `esp` (IPsec)
+    /// encrypt IP packets.
     pub(crate) kind: Spanned<Encapsulation>,
-    /// The VNI of `geneve` (1 to 16777215, default: 1), or the key of `gre` and `gretap` (default: none).
+    /// The VNI of `geneve` (1 to 16777215, default: 1), the key of `gre` and `gretap` (default: none), or the SPI of `esp`
+    /// (from 256, which is the default).
     #[schemars(range(min = 1))]
     pub(crate) id: Option<Spanned<u32>>,
-    /// UDP port of the tunnel. Default: 6081 for `geneve`.
+    /// UDP port of the tunnel. Default: 6081 for `geneve`, 51820 for `wireguard`.
     #[schemars(range(min = 1))]
     pub(crate) port: Option<Spanned<u16>>,
     /// Address family of the tunnel's packets. Default: that of the underlying device's address.
@@ -88,15 +90,27 @@ impl Entry<TunnelTable> {
         }
     }
 
+    fn families(&self, draft: &Draft, tunnel: &Tunnel, problems: &mut Vec<Problem>) {
+        let inner = tunnel.ends.iter().filter_map(|end| Some(Family::of(end.address?.addr())));
+        let mut all = inner.chain([tunnel_end::family(&tunnel.ends)]).chain(draft.lab.second_family);
+        let first = all.next();
+        if self.kind().keeps_family() && all.any(|family| Some(family) != first) {
+            let message = format!("`{}` carries only packets of its own family", self.kind().word());
+            let help = "use one address family in the whole scenario";
+            problems.push(Problem::new(self.name.span(), message, "two families").help(help));
+        }
+    }
+
     /// Reports tunnels that the kernel cannot tell apart.
     fn duplicates(&self, draft: &Draft, problems: &mut Vec<Problem>) {
         let before = draft.lab.links.iter().take_while(|link| link.name() != self.name());
-        let twin = resolved(draft, self.name()).and_then(|tunnel| {
-            before.filter_map(as_tunnel).find(|other| {
-                let is_end = |end: &TunnelEnd| other.ends.iter().any(|it| it.local == end.local);
-                (other.encapsulation, other.id, other.port) == (tunnel.encapsulation, tunnel.id, tunnel.port)
-                    && tunnel.ends.iter().all(is_end)
-            })
+        let tunnel =
+            resolved(draft, self.name()).filter(|tunnel| tunnel.encapsulation.identifier().is_some());
+        let twin = tunnel.and_then(|tunnel| {
+            let identifiers = |it: &Tunnel| (it.encapsulation, it.id, it.port);
+            let same = before.filter_map(as_tunnel).filter(|other| identifiers(other) == identifiers(tunnel));
+            let locals = |other: &Tunnel| other.ends.iter().filter(|end| tunnel.has_local(end)).count();
+            same.into_iter().find(|other| locals(other) >= self.kind().shared_ends())
         });
         if let Some(other) = twin {
             let message =
@@ -109,7 +123,7 @@ impl Entry<TunnelTable> {
     fn shared_port(&self, document: &Document, problems: &mut Vec<Problem>) {
         let is_end = |host: &str| self.table.ends.get(host).is_some();
         let tunnels = document.links.tunnels.iter().take_while(|other| other.name() != self.name());
-        let tunnels = tunnels.filter(|other| other.kind() != self.kind());
+        let tunnels = tunnels.filter(|other| self.kind().owns_port() || other.kind() != self.kind());
         let tunnels = tunnels.filter(|other| other.table.ends.names().any(is_end));
         let overlays = document.links.vxlans.iter();
         let overlays = overlays.filter(|other| other.table.members.names().any(is_end));
@@ -182,6 +196,7 @@ impl LinkTable for Entry<TunnelTable> {
         self.ends(problems);
         if let Some(tunnel) = resolved(draft, self.name()) {
             self.table.ends.without_local(&tunnel.ends, problems);
+            self.families(draft, tunnel, problems);
         }
         self.table.ends.networks(self.name(), "end", problems);
         self.duplicates(draft, problems);
@@ -215,6 +230,12 @@ pub struct Tunnel {
     pub mtu: u32,
     /// The two ends.
     pub ends: Vec<TunnelEnd>,
+}
+
+impl Tunnel {
+    fn has_local(&self, other: &TunnelEnd) -> bool {
+        self.ends.iter().any(|end| end.local == other.local)
+    }
 }
 
 impl LinkKind for Tunnel {

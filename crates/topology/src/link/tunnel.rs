@@ -1,10 +1,16 @@
 //! Point-to-point tunnels (linux/if_link.h, linux/if_tunnel.h).
 
+mod esp;
+mod wireguard;
+
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use nlink::netlink::{
     MessageBuilder,
-    link::{GeneveDf, GeneveLink, GreLink, GretapLink, Ip6GreLink, Ip6GretapLink, LinkConfig},
+    link::{
+        GeneveDf, GeneveLink, GreLink, GretapLink, Ip6GreLink, Ip6GretapLink, LinkConfig, WireguardLink,
+        XfrmLink,
+    },
 };
 use scenario::{
     DeviceName, DeviceRef, Lab,
@@ -18,6 +24,7 @@ use crate::{
     error::CreateError,
     message::Request,
     missing_capabilities::Element,
+    refusal::Refusal,
     scratch,
     trial::{Attempt, Trial},
 };
@@ -47,13 +54,27 @@ pub(super) const GRETAP: Trial = Trial {
     ..Trial { attempt: Attempt::Lab(|| smallest(Encapsulation::Gretap)), ..GRE }
 };
 
+pub(super) const WIREGUARD: Trial = Trial {
+    name: "wireguard",
+    done: "created a WireGuard tunnel between two namespaces",
+    remedy: "modprobe wireguard (CONFIG_WIREGUARD)",
+    ..trial(|| smallest(Encapsulation::Wireguard))
+};
+
+pub(super) const ESP: Trial = Trial {
+    name: "esp",
+    done: "created an IPsec tunnel between two namespaces",
+    remedy: "modprobe -a xfrm_interface xfrm_user esp4 (CONFIG_XFRM_INTERFACE, CONFIG_XFRM_USER, CONFIG_INET_ESP)",
+    ..trial(|| smallest(Encapsulation::Esp))
+};
+
 const fn trial(lab: fn() -> Lab) -> Trial {
     Trial {
         name: "",
         done: "",
         needed_for: "tunnels",
         remedy: "",
-        required: false,
+        required: true,
         attempt: Attempt::Lab(lab),
     }
 }
@@ -90,6 +111,8 @@ impl LinkKind for Tunnel {
             (Encapsulation::Gre, false) => DeviceKind::Ip6Gre,
             (Encapsulation::Gretap, true) => DeviceKind::Gretap,
             (Encapsulation::Gretap, false) => DeviceKind::Ip6Gretap,
+            (Encapsulation::Wireguard, _) => DeviceKind::Wireguard,
+            (Encapsulation::Esp, _) => DeviceKind::Xfrm,
         })
     }
 
@@ -110,6 +133,20 @@ impl LinkKind for Tunnel {
         }
         Ok(requests)
     }
+
+    fn secure(&self, site: &Site<'_>) -> Result<(), Refusal> {
+        match self.encapsulation {
+            Encapsulation::Wireguard => wireguard::exchange_keys(self, &site.namespaces),
+            Encapsulation::Esp => esp::exchange_keys(self, &site.namespaces),
+            Encapsulation::Geneve | Encapsulation::Gre | Encapsulation::Gretap => Ok(()),
+        }
+    }
+}
+
+fn random<const BYTES: usize>() -> [u8; BYTES] {
+    let mut bytes = [0; BYTES];
+    getrandom::fill(&mut bytes).expect("without random bytes there is no key");
+    bytes
 }
 
 fn write(
@@ -129,6 +166,10 @@ fn write(
             };
             let link = link.mtu(device.mtu).address(device.mac).ttl(TTL).df(GeneveDf::Unset);
             tunnel.port.into_iter().fold(link, GeneveLink::port).write_to(message, None);
+        }
+        (Encapsulation::Wireguard, ..) => WireguardLink::new(name).mtu(device.mtu).write_to(message, None),
+        (Encapsulation::Esp, ..) => {
+            XfrmLink::new(name, tunnel.id.unwrap_or_default()).mtu(device.mtu).write_to(message, Some(under));
         }
         (encapsulation, IpAddr::V4(local), IpAddr::V4(remote)) => {
             over_ipv4(encapsulation, name, (local, remote), tunnel.id, device).write_to(message, Some(under));

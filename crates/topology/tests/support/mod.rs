@@ -10,7 +10,7 @@ use std::{
 use ipnet::IpNet;
 use scenario::{
     DeviceName, DeviceRef, Gateway, Host, HostKind, HostName, Lab, Link, Route,
-    link::{Bridge, Forwarding, LinkEnd, Macvlan, TunnelEnd, Vlan, Vxlan, Wire},
+    link::{Bridge, Encapsulation, Forwarding, LinkEnd, Macvlan, Tunnel, TunnelEnd, Vlan, Vxlan, Wire},
 };
 use sys::netns::NetNs;
 use topology::Topology;
@@ -112,6 +112,21 @@ pub(crate) fn vlans() -> Lab {
     };
     let mut lab = wire();
     lab.links.extend([("a", "198.18.1.1/24"), ("b", "198.18.1.2/24")].map(|(h, to)| vlan(h, to).into()));
+    lab
+}
+
+pub(crate) fn tunnel(encapsulation: Encapsulation) -> Lab {
+    let end = |host: &str, local, address| TunnelEnd {
+        at: DeviceRef::new(host, "t0"),
+        underlay: DeviceName::new("eth0"),
+        local: ip(local),
+        address: Some(net(address)),
+        existing: false,
+    };
+    let ends = vec![end("a", "198.18.0.1", "198.18.1.1/24"), end("b", "198.18.0.2", "198.18.1.2/24")];
+    let (id, port, mtu) = (Some(1000), Some(6081), 1400);
+    let mut lab = wire();
+    lab.links.push(Tunnel { name: "t0".into(), encapsulation, id, port, mtu, ends }.into());
     lab
 }
 

@@ -69,6 +69,7 @@ fn tunnel_fills_the_underlay_of_either_family() {
     assert_eq!(mtus(&TUNNELS.replace("\nkind = \"g", "\nunderlay = \"ipv6\"\nkind = \"g")), [1430, 1448]);
     let jumbo = replaced("between = [\"a:eth0\"", "mtu = 9000\nbetween = [\"a:eth0\"");
     assert_eq!(mtus(&jumbo), [8950, 8976]);
+    assert_eq!(mtus(&jumbo.replace("gre", "wireguard").replace("geneve", "esp")), [8946, 8940]);
     let large = replaced("kind = \"geneve\"", "kind = \"geneve\"\nmtu = 1460");
     check_text(&large, "mtu = 1460", "MTU 1460 of `a:t0` is too large", "use 1450 or less");
 }
@@ -109,6 +110,13 @@ fn reports_invalid_identifiers() {
     check_text(&twice, "[tunnels.t1]", "`t1` has the same kind, `id` and endpoints as `t0`", "another `id`");
     let other = twice.replace("[tunnels.t1]\n", "[tunnels.t1]\nid = 2\n");
     Scenario::parse("test", &other).expect("another VNI");
+    let esp = twice.replace("geneve", "esp");
+    check_text(&esp, "[tunnels.t1]", "`t1` has the same kind, `id` and endpoints as `t0`", "another `id`");
+    check_text(&with(gre, "id = 255").replace("gre", "esp"), "id", "255 is not a valid SPI", "use 256");
+    let wireguard = twice.replace("geneve", "wireguard");
+    check_text(&wireguard, "[tunnels.t1]", "port 51820 is already used by `t0`", "another `port`");
+    let numbered = wireguard.replace("[tunnels.t1]", "[tunnels.t1]\nid = 1");
+    check_text(&numbered, "id = 1", "`wireguard` has no identifier", "remove it");
     let overlay = "[vxlans.vx0]\nvni = 1\nport = 6081\n[vxlans.vx0.members.a]\nover = \"eth0\"\n\
                    address = \"198.18.3.1/24\"\n[vxlans.vx0.members.c]\nover = \"eth1\"\n\
                    address = \"198.18.3.2/24\"\n[paths.p]";
@@ -127,4 +135,20 @@ fn reports_invalid_ends() {
     check_text(&networks, "198.18.4.2", "the ends of `t1` are in different networks", "same prefix");
     let reserved = TUNNELS.replace("t1", "gre0");
     check_text(&reserved, "[tunnels.gre0]", "`gre0` is not a valid device name", "reserved");
+}
+
+#[test]
+fn reports_second_family_in_esp() {
+    let esp = TUNNELS.replace("gre", "esp");
+    Scenario::parse("test", &esp).expect("one family");
+    let over_ipv6 = esp.replace("kind = \"esp\"", "kind = \"esp\"\nunderlay = \"ipv6\"");
+    let both = format!("family = [\"ipv4\", \"ipv6\"]\n{esp}");
+    for text in [over_ipv6, both] {
+        check_text(
+            &text,
+            "[tunnels.t1]",
+            "`esp` carries only packets of its own family",
+            "one address family",
+        );
+    }
 }
