@@ -445,6 +445,7 @@ fn shows_and_checks_every_builtin_scenario() {
     for name in [
         "quick",
         "engine-limits",
+        "tunnels",
         "proxmox-vxlan",
         "egress-gateway",
         "bridge-streams",

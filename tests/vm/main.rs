@@ -23,6 +23,7 @@ mod remains;
 mod roles;
 mod standing;
 mod telemetry;
+mod tunnels;
 mod variants;
 mod virtio;
 
@@ -168,6 +169,11 @@ const CASES: &[Case] = &[
         name: "guest_time_inside_a_call_is_neither_work_nor_wait",
         needs: HYPERVISOR,
         test: hypervisor::guest_time_is_neither_work_nor_wait,
+    },
+    Case {
+        name: "overhead_of_tunnels_is_exact_and_encrypted_ones_send_nothing_in_clear",
+        needs: WATCHED,
+        test: tunnels::overhead_is_exact_and_nothing_is_in_clear,
     },
     Case {
         name: "finished_trials_survive_their_hypervisor",

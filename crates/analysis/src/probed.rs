@@ -15,6 +15,8 @@ use crate::{observations::Observations, syscalls};
 
 type ProbedTrial<'a> = (&'a Trial, &'a ProbeResults);
 
+pub(crate) use steps::is_tunnel;
+
 pub(crate) fn summary(result: &Observations<'_>, syscalls: &[SyscallCount]) -> Option<ProbedSummary> {
     let watched = watched(result);
     (!watched.is_empty()).then(|| ProbedSummary {

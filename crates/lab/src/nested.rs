@@ -8,10 +8,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use machine::{FunctionInstructions, InstructionCounter, Kernel, Machine, Symbols};
+use machine::{FunctionInstructions, InstructionCounter, Kernel, Machine, Qemu, Symbols};
 use protocol::{ChannelError, Commission, FromNestedRun, Hello, LineLimit, RunEvent, ToNestedRun};
 use samples::{FunctionCount, InstructionCounts, RunHeader, Sink, SkippedResult, Trial, ValidityWarning};
-use scenario::{HostName, Lab, Path, Plan, Scenario};
+use scenario::{Host, HostName, Lab, Link, Path, Plan, Scenario};
 use units::Bytes;
 use workload::LiveRate;
 
@@ -64,7 +64,8 @@ pub fn run_inside<S: Sink>(
         true => machine::Hypervisor::Counts,
         false => machine::Hypervisor::Guests { memory, firecracker },
     };
-    let (mut machine, counter) = machine::hypervisor(host, kernel, &request.agent, purpose)?;
+    let links: Vec<&str> = request.scenario.lab.links.iter().flat_map(Link::modules).copied().collect();
+    let (mut machine, counter) = machine::hypervisor(host, kernel, &request.agent, &links, purpose)?;
     let mut hypervisor = Hypervisor::start(&mut machine, request.plan, inside.counts)?;
     hypervisor.send(&ToNestedRun::Hello(Hello::new(request.tool)))?;
     hypervisor.send(&ToNestedRun::Start(Box::new(commission(request, inside))))?;
@@ -73,15 +74,25 @@ pub fn run_inside<S: Sink>(
     follow(&mut hypervisor, ledger, stop)
 }
 
+/// Returns what this machine lacks for the planned paths, if a virtual hypervisor has it.
 #[must_use]
-pub fn missing_for_guests(
-    scenario: &Scenario,
-    plan: &Plan,
-    firecracker: Option<&FilePath>,
-) -> Option<String> {
+pub fn missing_here(scenario: &Scenario, plan: &Plan, firecracker: Option<&FilePath>) -> Option<String> {
     let planned = |path: &&Path| plan.results.iter().any(|result| result.path == path.name);
     let missing = MissingCapabilities::of(&scenario.lab, &[], firecracker);
-    scenario.paths.iter().filter(planned).find_map(|path| missing.of_machine(path))
+    let paths = scenario.paths.iter().filter(planned);
+    paths.clone().find_map(|path| missing.of_machine(path)).or_else(|| {
+        let can_emulate = || Qemu::version().is_ok() && Kernel::installed().is_ok();
+        let is_used = |link: &&Link| {
+            let passes = |path: &Path| link.devices().iter().any(|it| path.devices.contains(it.at));
+            !link.modules().is_empty() && paths.clone().any(passes)
+        };
+        let mut links = scenario.lab.links.iter().filter(is_used);
+        let (layer, reason) =
+            links.find_map(|link| Some((link.layer(), topology::missing(link.layer())?)))?;
+        let is_existing = |host: &Host| host.existing.is_some();
+        let can_move = !scenario.lab.hosts.iter().any(is_existing) && can_emulate();
+        can_move.then(|| format!("this kernel has no {layer} tunnels: {reason}"))
+    })
 }
 
 fn commission(request: &Request<'_>, inside: &Inside) -> Commission {

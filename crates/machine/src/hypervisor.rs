@@ -47,14 +47,15 @@ pub enum Hypervisor<'a> {
     Counts,
 }
 
-/// Returns the machine, and the counter if it counts instructions.
+/// Returns the machine, and the counter if it counts instructions. `links` are the modules of the lab's links.
 pub fn hypervisor(
     host: HostName,
     kernel: Kernel,
     program: &Path,
+    links: &[&str],
     purpose: Hypervisor<'_>,
 ) -> Result<(Qemu, Option<InstructionCounter>), MachineError> {
-    let modules: Vec<&str> = Qemu::MODULES.iter().chain(MODULES).copied().collect();
+    let modules: Vec<&str> = Qemu::MODULES.iter().chain(MODULES).chain(links).copied().collect();
     // The file is open until the image contains it.
     let vmlinux;
     let (guests, files) = match purpose {

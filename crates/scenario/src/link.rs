@@ -2,9 +2,12 @@
 
 mod attachment;
 mod bridge;
+mod encapsulation;
 mod kind;
 mod macvlan;
 mod nic;
+mod tunnel;
+mod tunnel_end;
 mod vlan;
 mod vxlan;
 mod wire;
@@ -26,16 +29,20 @@ pub use attachment::Attachment;
 pub(crate) use attachment::GuestTable;
 pub use bridge::Bridge;
 pub(crate) use bridge::BridgeTable;
+pub use encapsulation::Encapsulation;
 pub use kind::LinkDevice;
 pub(crate) use kind::{LinkKind, LinkTable, Way, WrittenDevice};
 pub use macvlan::Macvlan;
 pub(crate) use macvlan::MacvlanTable;
 pub use nic::Nic;
 pub(crate) use nic::set_queues;
+pub use tunnel::Tunnel;
+pub(crate) use tunnel::TunnelTable;
+pub use tunnel_end::TunnelEnd;
 pub use vlan::Vlan;
 pub(crate) use vlan::VlanTable;
 pub(crate) use vxlan::VxlanTable;
-pub use vxlan::{Forwarding, Vxlan, VxlanMember};
+pub use vxlan::{Forwarding, Vxlan};
 pub(crate) use wire::WireTable;
 pub use wire::{LinkEnd, Wire};
 
@@ -49,6 +56,7 @@ pub enum Link {
     Macvlan(Macvlan),
     Vlan(Vlan),
     Vxlan(Vxlan),
+    Tunnel(Tunnel),
 }
 
 impl Link {
@@ -61,6 +69,7 @@ impl Link {
             Self::Macvlan(link) => link,
             Self::Vlan(link) => link,
             Self::Vxlan(link) => link,
+            Self::Tunnel(link) => link,
         }
     }
 
@@ -73,6 +82,7 @@ impl Link {
             Self::Macvlan(link) => link.locate(lab),
             Self::Vlan(link) => link.locate(lab),
             Self::Vxlan(link) => link.locate(lab),
+            Self::Tunnel(link) => link.locate(lab),
         }
     }
 
@@ -89,6 +99,12 @@ impl Link {
     #[must_use]
     pub fn devices(&self) -> Vec<LinkDevice<'_>> {
         self.kind().devices()
+    }
+
+    /// Returns the kernel modules that this link needs in addition to those of every lab.
+    #[must_use]
+    pub fn modules(&self) -> &'static [&'static str] {
+        self.kind().modules()
     }
 
     #[must_use]
@@ -139,6 +155,8 @@ sections! {
     vlans: VlanTable,
     /// VXLAN overlays, by device name.
     vxlans: VxlanTable,
+    /// Point-to-point tunnels, by device name.
+    tunnels: TunnelTable,
 }
 
 /// A layer that packets pass through.
@@ -175,6 +193,16 @@ pub enum Layer {
     Vlan,
     /// A VXLAN tunnel: encapsulation, transmission over a wire, decapsulation.
     Vxlan,
+    /// A GENEVE tunnel.
+    Geneve,
+    /// A GRE tunnel for IP packets.
+    Gre,
+    /// A GRE tunnel for Ethernet frames.
+    Gretap,
+    /// A WireGuard tunnel: encryption, transmission over a wire, decryption.
+    Wireguard,
+    /// An IPsec tunnel: encryption, transmission over a wire, decryption.
+    Esp,
     /// An egress gateway: policy route, forwarding, source NAT.
     Gateway,
     /// The network between existing hosts, whatever its structure.

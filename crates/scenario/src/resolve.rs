@@ -13,6 +13,7 @@ use crate::{
     document::{Document, Entry, GatewayTable, GuestTable},
     family::{Family, UNKNOWN},
     lab::{DeviceSettingKind, DeviceSettings, Gateway, Host, HostKind, Lab, Route},
+    link::LinkTable,
     names::{DeviceName, DeviceRef, HostName},
     vm::Vm,
 };
@@ -89,8 +90,8 @@ pub(crate) fn lab(document: &Document) -> Draft {
 
 fn second_family(document: &Document) -> Option<Family> {
     let families = document.families();
-    let underlays = document.links.vxlans.iter().filter_map(|entry| entry.table.underlay.as_deref());
-    families.iter().chain(underlays).find(|family| Some(*family) != families.first()).copied()
+    let underlays = document.links.all().filter_map(LinkTable::underlay).map(|family| **family);
+    families.iter().copied().chain(underlays).find(|family| Some(family) != families.first())
 }
 
 pub(crate) struct Resolver<'d> {

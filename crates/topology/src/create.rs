@@ -76,6 +76,7 @@ impl<'a> Creator<'a> {
     fn run(mut self) -> Result<Topology, CreateError> {
         self.make_links()?;
         self.connect()?;
+        self.secure()?;
         self.limit_rates()?;
         self.route()?;
         self.translate()?;
@@ -134,6 +135,20 @@ impl<'a> Creator<'a> {
         devices.sort_by_key(|device| device.depth);
         requests.extend(devices.into_iter().map(up));
         self.carry_out(requests)
+    }
+
+    fn secure(&mut self) -> Result<(), CreateError> {
+        for link in self.links().collect::<Vec<_>>() {
+            let element = link::element(link);
+            if self.is_missing(&element) {
+                continue;
+            }
+            if let Err(refusal) = link::kind(link).secure(&self.site) {
+                let operation = format!("set up the encryption of `{}`", link.name());
+                self.refused(element, operation, refusal)?;
+            }
+        }
+        Ok(())
     }
 
     fn limit_rates(&mut self) -> Result<(), CreateError> {

@@ -6,6 +6,13 @@ pub enum DeviceKind {
     Macvlan,
     Vlan,
     Vxlan,
+    Geneve,
+    Gre,
+    Ip6Gre,
+    Gretap,
+    Ip6Gretap,
+    Wireguard,
+    Xfrm,
     Bridge,
     /// The host's side of a virtual machine's network device.
     Tap,
@@ -30,6 +37,13 @@ impl DeviceKind {
         Self::Macvlan,
         Self::Vlan,
         Self::Vxlan,
+        Self::Geneve,
+        Self::Gre,
+        Self::Ip6Gre,
+        Self::Gretap,
+        Self::Ip6Gretap,
+        Self::Wireguard,
+        Self::Xfrm,
         Self::Bridge,
         Self::Tap,
         Self::Virtio,
@@ -43,6 +57,13 @@ impl DeviceKind {
             Self::Macvlan => ("macvlan", "macvlan", true),
             Self::Vlan => ("vlan", "vlan", true),
             Self::Vxlan => ("vxlan", "vxlan", false),
+            Self::Geneve => ("geneve", "geneve", false),
+            Self::Gre => ("gre", "gre", false),
+            Self::Ip6Gre => ("gre", "ip6gre", false),
+            Self::Gretap => ("gretap", "gretap", false),
+            Self::Ip6Gretap => ("gretap", "ip6gretap", false),
+            Self::Wireguard => ("wireguard", "wireguard", false),
+            Self::Xfrm => ("xfrm", "xfrm", false),
             Self::Bridge => ("bridge", "bridge", false),
             Self::Tap => ("tap", "tun", false),
             Self::Virtio => ("virtio", "", false),
@@ -55,7 +76,18 @@ impl DeviceKind {
             Self::Veth => Connection::Pair,
             Self::Bridge => Connection::Ports,
             Self::Vxlan => Connection::Tunnel,
-            Self::Macvlan | Self::Vlan | Self::Tap | Self::Virtio | Self::Other => Connection::Lower,
+            Self::Macvlan
+            | Self::Vlan
+            | Self::Geneve
+            | Self::Gre
+            | Self::Ip6Gre
+            | Self::Gretap
+            | Self::Ip6Gretap
+            | Self::Wireguard
+            | Self::Xfrm
+            | Self::Tap
+            | Self::Virtio
+            | Self::Other => Connection::Lower,
         }
     }
 

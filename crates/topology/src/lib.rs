@@ -50,6 +50,6 @@ pub use hops::{Hop, Hops, NamedNamespace, hops_between};
 pub use link::{Tap, needs};
 pub use missing_capabilities::{Element, Missing};
 pub use outgoing_device::device_towards;
-pub use probe::{Capability, probe};
+pub use probe::{Capability, missing, probe};
 pub use refusal::Refusal;
 pub use topology::{PresentDevice, Topology};

@@ -5,6 +5,7 @@ mod bridge;
 mod macvlan;
 mod nic;
 mod rate;
+mod tunnel;
 mod veth;
 mod vlan;
 mod vxlan;
@@ -24,6 +25,7 @@ use crate::{
     missing_capabilities::Element,
     namespaces::Namespaces,
     read_back::{FORWARDING, LinkFacts, OPERATIONAL},
+    refusal::Refusal,
     trial::Trial,
 };
 pub(crate) use rate::root_qdisc;
@@ -78,6 +80,11 @@ pub(crate) trait LinkKind {
         None
     }
 
+    /// Whether the devices have the MAC addresses of [`Devices`].
+    fn has_mac(&self) -> bool {
+        true
+    }
+
     fn behind(&self, _at: &DeviceRef) -> Option<Peer> {
         None
     }
@@ -92,6 +99,11 @@ pub(crate) trait LinkKind {
     /// Runs after all devices exist and before any is up.
     fn connect(&self, _element: &Element, _site: &Site<'_>) -> Result<Vec<Request>, CreateError> {
         Ok(vec![])
+    }
+
+    /// Sets up encryption. Runs after all devices are up.
+    fn secure(&self, _site: &Site<'_>) -> Result<(), Refusal> {
+        Ok(())
     }
 
     fn limit(&self, _site: &Site<'_>) -> Result<Vec<Request>, CreateError> {
@@ -124,6 +136,7 @@ pub(crate) fn kind(link: &Link) -> &dyn LinkKind {
         Link::Macvlan(link) => link,
         Link::Vlan(link) => link,
         Link::Vxlan(link) => link,
+        Link::Tunnel(link) => link,
     }
 }
 
@@ -136,6 +149,11 @@ pub(crate) fn trials(layer: Layer) -> &'static [Trial] {
         Layer::Macvlan => &[macvlan::TRIAL],
         Layer::Vlan => &[vlan::TRIAL],
         Layer::Vxlan => &[vxlan::TRIAL],
+        Layer::Geneve => &[tunnel::GENEVE],
+        Layer::Gre => &[tunnel::GRE],
+        Layer::Gretap => &[tunnel::GRETAP],
+        Layer::Wireguard => &[tunnel::WIREGUARD],
+        Layer::Esp => &[tunnel::ESP],
         Layer::Gateway => &gateway::TRIALS,
         Layer::Network => &[],
     }

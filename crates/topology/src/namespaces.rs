@@ -10,7 +10,7 @@ use std::{
 
 use futures_util::TryStreamExt;
 use nlink::netlink::{
-    Connection, Ethtool, MessageBuilder, Nftables,
+    Connection, Ethtool, MessageBuilder, Nftables, Wireguard, Xfrm,
     genl::netdev::{Netdev, NetdevQstatsReply},
 };
 use samples::CpuAffinity;
@@ -199,6 +199,17 @@ impl Namespaces {
         let namespace = self.get(host).expect("hosts of gateways are checked");
         let _inside = self.runtime.enter();
         Ok(Connection::<Nftables>::new_in(namespace.as_fd())?)
+    }
+
+    pub(crate) fn wireguard(&self, host: &HostName) -> Result<Connection<Wireguard>, Refusal> {
+        let namespace = self.get(host).expect("hosts of links are checked");
+        Ok(self.wait(Connection::<Wireguard>::new_in_async(namespace.as_fd()))?)
+    }
+
+    pub(crate) fn xfrm(&self, host: &HostName) -> Result<Connection<Xfrm>, Refusal> {
+        let namespace = self.get(host).expect("hosts of links are checked");
+        let _inside = self.runtime.enter();
+        Ok(Connection::<Xfrm>::new_in(namespace.as_fd())?)
     }
 
     pub(crate) fn affinity_of(&self, at: &DeviceRef) -> Option<CpuAffinity> {

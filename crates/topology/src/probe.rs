@@ -41,6 +41,12 @@ pub fn probe() -> Vec<Capability> {
     found
 }
 
+/// Returns why this kernel or process cannot create links with the layer, or `None` if it can.
+#[must_use]
+pub fn missing(layer: Layer) -> Option<String> {
+    link::trials(layer).iter().map(run).find(|capability| !capability.available).map(|it| it.detail)
+}
+
 fn run(trial: &Trial) -> Capability {
     let &Trial { name, done, needed_for, remedy, required, attempt } = trial;
     let attempted = match attempt {

@@ -98,8 +98,8 @@ fn crossing(from: &HopPoint) -> (StepKind, String) {
     (StepKind::Crossing, format!("over {over}"))
 }
 
-fn is_tunnel(kind: &str) -> bool {
-    matches!(kind, "vxlan" | "geneve" | "gre" | "ipip" | "wireguard")
+pub(crate) fn is_tunnel(kind: &str) -> bool {
+    matches!(kind, "vxlan" | "geneve" | "gre" | "gretap" | "ipip" | "wireguard" | "xfrm")
 }
 
 fn is(point: &HopPoint, kind: &str) -> bool {

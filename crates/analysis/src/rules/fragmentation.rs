@@ -7,6 +7,7 @@ use samples::WorkloadSource;
 use workload::{Transport, ip_header, udp_headers};
 
 use super::{ethtool::typed_at, prelude::*};
+use crate::probed::is_tunnel;
 
 pub(crate) const RULE: Rule = Rule::cause("fragmentation", look);
 
@@ -129,7 +130,7 @@ fn evidence(pieces: &Pieces<'_>) -> Evidence {
 fn remedy(worst: &Pieces<'_>) -> Remedy {
     let result = worst.result;
     let names: Vec<String> = result.devices.iter().map(|device| device.device.clone()).collect();
-    let tunnel = result.devices.iter().any(|device| device.kind == "vxlan");
+    let tunnel = result.devices.iter().any(|device| is_tunnel(&device.kind));
     // A tunnel's devices need a smaller MTU than those below it, so one size does not fit all.
     let one_size = !tunnel && !names.is_empty() && worst.packet <= MOST_MTU;
     let mtu = u32::try_from(worst.packet).unwrap_or(u32::MAX);

@@ -323,7 +323,7 @@ fn hypervisor_reason(job: &Job, args: &RunArgs) -> Option<Inside> {
     let resumed = || job.resume.as_ref()?.header.environment.as_ref()?.inside.clone();
     let lacking = || {
         let (scenario, firecracker) = (&job.source.scenario, args.firecracker.as_deref());
-        lab::missing_for_guests(scenario, &job.plan, firecracker).filter(|_| args.inside.is_none())
+        lab::missing_here(scenario, &job.plan, firecracker).filter(|_| args.inside.is_none())
     };
     let reason = requested.or_else(resumed).or_else(lacking)?;
     Some(Inside { reason, counts: false })

@@ -1,5 +1,5 @@
 /* Determines whether a packet carries the followed message, and in which direction. It looks through VXLAN
- * headers (RFC 7348) on any port. */
+ * (RFC 7348) and GENEVE (RFC 8926) without options on any port, and through GRE (RFC 2784, RFC 2890). */
 #pragma once
 
 #include <bpf/bpf_endian.h>
@@ -8,8 +8,11 @@
 
 #define TCP 6
 #define UDP 17
-/* The UDP and VXLAN headers of a tunnel, and the inner Ethernet header. */
-#define ENCAPSULATION (8 + 8 + 14)
+#define GRE 47
+#define GRE_KEY 0x2000
+#define ETHERNET 14
+/* The EtherType of Ethernet frames in a tunnel. */
+#define BRIDGED 0x6558
 #define FRAGMENT_OFFSET 0x1fff
 /* IPv6 extension headers (RFC 8200, section 4). */
 #define HOP_BY_HOP 0
@@ -75,7 +78,7 @@ struct segment {
 		struct {
 			__be16 length;
 			__be16 checksum;
-			/* Inside a tunnel, the VXLAN flags and the VNI. */
+			/* Inside a tunnel, the flags and the VNI. */
 			__be32 payload[3];
 		} udp;
 		struct {
@@ -209,10 +212,21 @@ static __always_inline int is_message(const struct packet *at, const struct sett
 	return 1;
 }
 
-static __always_inline int is_tunnel(const struct packet *at)
+/* Returns the length of the headers between the outer and the inner IP header, or 0 if this is not a tunnel. */
+static __always_inline __u32 encapsulation(const struct packet *at)
 {
-	return at->transport == UDP && at->segment.udp.payload[0] == bpf_htonl(0x08000000) &&
-	       !(at->segment.udp.payload[1] & bpf_htonl(0xff));
+	const struct segment *outer = &at->segment;
+	if (at->transport == UDP) {
+		int is_vxlan = outer->udp.payload[0] == bpf_htonl(0x08000000);
+		int is_geneve = outer->udp.payload[0] == bpf_htonl(BRIDGED);
+		return (is_vxlan || is_geneve) && !(outer->udp.payload[1] & bpf_htonl(0xff)) ? 8 + 8 + ETHERNET : 0;
+	}
+	if (at->transport == GRE) {
+		/* The flags and the EtherType are where other protocols have the ports. */
+		__u32 length = outer->source_port & bpf_htons(GRE_KEY) ? 8 : 4;
+		return outer->destination_port == bpf_htons(BRIDGED) ? length + ETHERNET : length;
+	}
+	return 0;
 }
 
 /* Returns whether the packet with its IP header at `start` carries the message, possibly encapsulated. */
@@ -223,7 +237,8 @@ static __always_inline int find_message(const unsigned char *start, const struct
 		return 0;
 	if (is_message(&at, settings, message))
 		return 1;
-	if (!is_tunnel(&at) || !read_packet(start + at.head + ENCAPSULATION, &at))
+	__u32 headers = encapsulation(&at);
+	if (!headers || !read_packet(start + at.head + headers, &at))
 		return 0;
 	return is_message(&at, settings, message);
 }

@@ -11,6 +11,8 @@ use crate::{
 
 /// `IFNAMSIZ` in linux/if.h, minus the terminating NUL.
 const DEVICE_NAME: usize = 15;
+/// `gre0` and the following exist in each namespace once the kernel has loaded GRE.
+const RESERVED: [&str; 8] = ["lo", "all", "default", "gre0", "gretap0", "erspan0", "ip6gre0", "ip6tnl0"];
 const NAME: usize = 48;
 const HOSTS: usize = 1000;
 
@@ -106,9 +108,12 @@ fn device_name(at: &DeviceRef, place: &Range<usize>, problems: &mut Vec<Problem>
         let message =
             format!("the device name `{name}` has {} bytes; the kernel's limit is {DEVICE_NAME}", name.len());
         problems.push(Problem::new(place.clone(), message, "too long").help("shorten it"));
-    } else if !is_name(name) || matches!(name, "lo" | "all" | "default") {
+    } else if !is_name(name) || RESERVED.contains(&name) {
         let message = format!("`{name}` is not a valid device name");
-        let help = "use letters, digits, dashes, dots or underscores; `lo`, `all` and `default` are reserved";
+        let help = format!(
+            "use letters, digits, dashes, dots or underscores; reserved names: {}",
+            RESERVED.join(", ")
+        );
         problems.push(Problem::new(place.clone(), message, "invalid name").help(help));
     }
 }

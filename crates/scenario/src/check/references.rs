@@ -226,7 +226,7 @@ impl<'c> Checker<'c> {
         }
     }
 
-    pub(crate) fn underlay(&mut self, host: &str, place: &Spanned<String>, over: Option<&Spanned<String>>) {
+    pub(crate) fn underlay(&mut self, who: &str, host: &Spanned<String>, over: Option<&Spanned<String>>) {
         match (self.document.existing(host).is_some(), over) {
             (true, Some(over)) => {
                 let message = format!("`{host}` is an existing host, so its own network carries the tunnel");
@@ -234,9 +234,9 @@ impl<'c> Checker<'c> {
                 self.problems.push(Problem::new(over.span(), message, "not allowed here").help(help));
             }
             (false, None) => {
-                let message = format!("the member `{host}` has no underlay device for its tunnel");
+                let message = format!("{who} has no underlay device for its tunnel");
                 let help = "add `over = \"...\"` with the device that carries the tunnel";
-                self.problems.push(Problem::new(place.span(), message, "in this table").help(help));
+                self.problems.push(Problem::new(host.span(), message, "in this table").help(help));
             }
             (false, Some(over)) => self.device_in(host, over),
             (true, None) => {}

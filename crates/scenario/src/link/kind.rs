@@ -9,6 +9,7 @@ use crate::{
     check::{Checker, Fits, Misfit},
     diagnosis::Problem,
     document::{BridgeTable, Converter, Document, Entry, Spanned},
+    family::Family,
     lab::Lab,
     names::{DeviceName, DeviceRef, HostName},
     packet_walk::World,
@@ -23,6 +24,10 @@ pub(crate) trait LinkTable {
     }
     fn name(&self) -> &Spanned<String>;
     fn mtu(&self) -> Option<&Spanned<u32>> {
+        None
+    }
+    /// The written address family of a tunnel's packets.
+    fn underlay(&self) -> Option<&Spanned<Family>> {
         None
     }
     fn devices(&self, document: &Document) -> Vec<WrittenDevice>;
@@ -82,6 +87,10 @@ pub(crate) trait LinkKind {
     }
     fn is_inside(&self, _host: &HostName) -> bool {
         false
+    }
+    /// Kernel modules, except those of every lab.
+    fn modules(&self) -> &'static [&'static str] {
+        &[]
     }
     fn locate(&mut self, _lab: &Lab) {}
     fn misfits(&self, mtus: &Fits) -> Vec<Misfit>;

@@ -50,6 +50,7 @@ fn builtins_have_documented_duration() {
         ("quick", 30.0, 80.0),
         ("engine-limits", 20.0, 80.0),
         ("proxmox-vxlan", 30.0, 190.0),
+        ("tunnels", 60.0, 130.0),
         ("egress-gateway", 120.0, 310.0),
         ("bridge-streams", 60.0, 190.0),
         ("balloon", 60.0, 250.0),

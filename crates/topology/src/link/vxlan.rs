@@ -17,7 +17,7 @@ use nlink::netlink::{
 };
 use scenario::{
     DeviceName, DeviceRef, Lab,
-    link::{Forwarding, Vxlan, VxlanMember},
+    link::{Forwarding, TunnelEnd, Vxlan},
 };
 
 use super::{LinkKind, Site};
@@ -52,7 +52,7 @@ const ALL: [u8; 6] = [0; 6];
 
 pub(crate) fn smallest() -> Lab {
     let mut lab = scratch::wire();
-    let member = |host, local| VxlanMember {
+    let member = |host, local| TunnelEnd {
         at: DeviceRef::new(host, "vxlan"),
         underlay: DeviceName::new("eth0"),
         local,
@@ -122,7 +122,7 @@ impl LinkKind for Vxlan {
         for member in &self.members {
             let device = devices.get(&member.at, element)?;
             // Skip hosts that are not on the paths of the run and have not reported an address.
-            let reported = |other: &&VxlanMember| other.at != member.at && !other.local.is_unspecified();
+            let reported = |other: &&TunnelEnd| other.at != member.at && !other.local.is_unspecified();
             for other in self.members.iter().filter(reported) {
                 let behind = devices.macs_behind(devices.get(&other.at, element)?);
                 for mac in std::iter::once(ALL).chain(behind) {
@@ -153,7 +153,7 @@ impl LinkKind for Vxlan {
     }
 }
 
-fn tunnel(overlay: &Vxlan, member: &VxlanMember, device: &Device, underlay: Option<u32>) -> MessageBuilder {
+fn tunnel(overlay: &Vxlan, member: &TunnelEnd, device: &Device, underlay: Option<u32>) -> MessageBuilder {
     let mut message = create_link(device);
     let link = VxlanLink::new(member.at.device.as_str(), overlay.vni);
     let link = match member.local {
@@ -181,7 +181,7 @@ fn reported(data: &[u8]) -> Option<String> {
     Some(described(u32_at(find(1)?)?, port, local, *find(7)?.first()? != 0))
 }
 
-fn entry(device: &Device, mac: [u8; 6], other: &VxlanMember) -> MessageBuilder {
+fn entry(device: &Device, mac: [u8; 6], other: &TunnelEnd) -> MessageBuilder {
     // Entries are appended, because the members share the entry for all addresses.
     let flags = NLM_F_REQUEST | NLM_F_CREATE | NLM_F_APPEND;
     let mut message = MessageBuilder::new(NlMsgType::RTM_NEWNEIGH, flags);

@@ -2,7 +2,7 @@
 
 use crate::support::{
     bridge_with_guests, can_create_namespaces, converse, device, egress_gateway, ip, is_whole, macvlans,
-    overlay, vlans, wire, wire_of,
+    overlay, tunnel, vlans, wire, wire_of,
 };
 use std::{
     io::{Read, Write},
@@ -88,6 +88,29 @@ fn packets_pass_vlans_if_supported() {
     assert_eq!(topology.missing(), []);
     assert_eq!(converse(&topology, "a", "b", "198.18.1.2"), ip("198.18.1.1"));
     assert_passed(&topology, &both);
+}
+
+#[test]
+fn packets_pass_tunnels_if_supported() {
+    use scenario::link::Encapsulation::{Esp, Geneve, Gre, Gretap, Wireguard};
+    if !can_create_namespaces("packets_pass_tunnels_if_supported") {
+        return;
+    }
+    let both = [device("a:t0"), device("b:t0")];
+    for encapsulation in [Geneve, Gre, Gretap, Wireguard, Esp] {
+        let topology = Topology::create(&tunnel(encapsulation)).unwrap();
+        converse(&topology, "a", "b", "198.18.0.2");
+        if let [missing] = topology.missing() {
+            assert_eq!(missing.devices, both);
+            let word = encapsulation.word();
+            let text = missing.to_string();
+            assert!(text.starts_with(&format!("{word} `t0`: cannot create {word} `a:t0`: ")), "{text}");
+            continue;
+        }
+        assert_eq!(topology.missing(), []);
+        assert_eq!(converse(&topology, "a", "b", "198.18.1.2"), ip("198.18.1.1"));
+        assert_passed(&topology, &both);
+    }
 }
 
 fn assert_passed(topology: &Topology, devices: &[DeviceRef]) {

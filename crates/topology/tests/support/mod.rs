@@ -10,7 +10,7 @@ use std::{
 use ipnet::IpNet;
 use scenario::{
     DeviceName, DeviceRef, Gateway, Host, HostKind, HostName, Lab, Link, Route,
-    link::{Bridge, Forwarding, LinkEnd, Macvlan, Vlan, Vxlan, VxlanMember, Wire},
+    link::{Bridge, Encapsulation, Forwarding, LinkEnd, Macvlan, Tunnel, TunnelEnd, Vlan, Vxlan, Wire},
 };
 use sys::netns::NetNs;
 use topology::Topology;
@@ -115,6 +115,21 @@ pub(crate) fn vlans() -> Lab {
     lab
 }
 
+pub(crate) fn tunnel(encapsulation: Encapsulation) -> Lab {
+    let end = |host: &str, local, address| TunnelEnd {
+        at: DeviceRef::new(host, "t0"),
+        underlay: DeviceName::new("eth0"),
+        local: ip(local),
+        address: Some(net(address)),
+        existing: false,
+    };
+    let ends = vec![end("a", "198.18.0.1", "198.18.1.1/24"), end("b", "198.18.0.2", "198.18.1.2/24")];
+    let (id, port, mtu) = (Some(1000), Some(6081), 1400);
+    let mut lab = wire();
+    lab.links.push(Tunnel { name: "t0".into(), encapsulation, id, port, mtu, ends }.into());
+    lab
+}
+
 pub(crate) fn bridge_with_guests(n: u32) -> Lab {
     let guest = |i: u32| format!("198.18.{}.{}", (10 + i) / 256, (10 + i) % 256);
     let mut lab = empty();
@@ -153,7 +168,7 @@ pub(crate) fn overlay(forwarding: Forwarding) -> Lab {
 }
 
 pub(crate) fn vxlan(name: &str, forwarding: Forwarding, members: [(&str, &str, Option<&str>); 2]) -> Link {
-    let member = |(host, local, address): (&str, &str, Option<&str>)| VxlanMember {
+    let member = |(host, local, address): (&str, &str, Option<&str>)| TunnelEnd {
         at: DeviceRef::new(host, name),
         underlay: DeviceName::new("eth0"),
         local: ip(local),

@@ -40,21 +40,28 @@ impl Verdict {
         let has_guests = scenario.lab.hosts.iter().any(|host| host.vm.is_some());
         let emulated =
             has_guests && !checks.iter().any(|check| check.id == KVM && check.status == Status::Works);
-        let inside = has_guests && ::lab::missing_for_guests(scenario, plan, None).is_some();
-        let boot = if has_guests { boot } else { Some(Nanos(0)) };
+        let needs_modules = |link: &&Link| !link.modules().is_empty();
+        let tunnels = scenario.lab.links.iter().filter(needs_modules).flat_map(topology::needs);
+        let lacks_tunnels = tunnels.clone().any(|id| !works(id)) && guests::NEEDS.into_iter().all(works);
+        let inside = lacks_tunnels || has_guests && ::lab::missing_here(scenario, plan, None).is_some();
+        let boot = if has_guests || inside { boot } else { Some(Nanos(0)) };
         let mut verdict = Self {
             name: scenario.name.clone(),
             results: results.len(),
             measurable: 0,
             missing: BTreeSet::new(),
             lost_paths: scenario.paths.iter().map(|path| path.name.to_string()).collect(),
-            emulated,
+            emulated: emulated || lacks_tunnels,
             in_hypervisor: inside,
             duration: boot.map(|boot| ::lab::run_time(scenario, plan, boot, inside)),
             trials_duration: ::lab::run_time(scenario, plan, Nanos(0), false),
         };
         for result in results {
-            let mut lacking: Vec<_> = needs(scenario, result).into_iter().filter(|id| !works(id)).collect();
+            let mut needs = needs(scenario, result);
+            if lacks_tunnels {
+                tunnels.clone().for_each(|id| _ = needs.remove(id));
+            }
+            let mut lacking: Vec<_> = needs.into_iter().filter(|id| !works(id)).collect();
             // Without privileges, other checks only fail as a consequence.
             if lacking.contains(&RIGHTS) {
                 lacking = vec![RIGHTS];
@@ -130,12 +137,16 @@ mod tests {
         Check { group: Group::Paths, id, title: id, status, detail, needed_for, remedy: None, required: true }
     }
 
-    const ALL: [&str; 17] = [
+    const ALL: [&str; 21] = [
         "rights",
         "namespaces",
         "veth",
         "bridge",
         "vxlan",
+        "geneve",
+        "gre",
+        "wireguard",
+        "esp",
         "policy-routing",
         "nftables-snat",
         "forwarding",
@@ -198,6 +209,8 @@ mod tests {
             ("bridge-queues", "tap", "all"),
             ("bridge-queues", "queues", "none"),
             ("bridge-multiqueue", "queues", "all"),
+            // Guests can boot, so a virtual hypervisor has the tunnels.
+            ("tunnels", "wireguard", "all"),
         ] {
             let verdict = without(name, missing);
             let found = match verdict.measurable {

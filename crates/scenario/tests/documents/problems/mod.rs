@@ -6,6 +6,7 @@ mod links;
 mod probes;
 mod run;
 mod shape;
+mod tunnels;
 mod variants;
 mod vms;
 mod workloads;

@@ -1,0 +1,267 @@
+//! Point-to-point tunnels.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    BridgeTable, Encapsulation, Layer, Link, LinkDevice, LinkKind, LinkTable, Way, WrittenDevice,
+    tunnel_end::{self, EndTable, TunnelEnd},
+};
+use crate::{
+    check::{Checker, Fits, Misfit},
+    diagnosis::Problem,
+    document::{Converter, Document, Entry, Section, Spanned},
+    family::Family,
+    names::{DeviceName, DeviceRef},
+    packet_walk::World,
+    resolve::{Draft, Mtus, Resolver},
+};
+
+/// A tunnel between two hosts. Its device has the same name in both: the table's name, at most 15 bytes.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TunnelTable {
+    /// The encapsulation: `geneve` and `gretap` carry Ethernet frames, `gre` IP packets. `wireguard` and `esp` (IPsec)
+    /// encrypt IP packets.
+    pub(crate) kind: Spanned<Encapsulation>,
+    /// The VNI of `geneve` (1 to 16777215, default: 1), the key of `gre` and `gretap` (default: none), or the SPI of `esp`
+    /// (from 256, which is the default).
+    #[schemars(range(min = 1))]
+    pub(crate) id: Option<Spanned<u32>>,
+    /// UDP port of the tunnel. Default: 6081 for `geneve`, 51820 for `wireguard`.
+    #[schemars(range(min = 1))]
+    pub(crate) port: Option<Spanned<u16>>,
+    /// Address family of the tunnel's packets. Default: that of the underlying device's address.
+    pub(crate) underlay: Option<Spanned<Family>>,
+    /// MTU of its devices. Default: the largest that fits the underlying devices.
+    #[schemars(range(min = 576, max = 65535))]
+    pub(crate) mtu: Option<Spanned<u32>>,
+    /// The two ends, by host: `[tunnels.t0.ends.node1]`.
+    pub(crate) ends: Section<EndTable>,
+}
+
+impl Entry<TunnelTable> {
+    fn kind(&self) -> Encapsulation {
+        *self.table.kind
+    }
+
+    fn id(&self) -> Option<u32> {
+        self.kind().id(self.table.id.as_deref().copied())
+    }
+
+    fn port(&self) -> Option<u16> {
+        self.table.port.as_deref().copied().or(self.kind().udp_port())
+    }
+
+    fn identifiers(&self, problems: &mut Vec<Problem>) {
+        let (kind, table) = (self.kind(), &self.table);
+        let word = kind.word();
+        if let Some(id) = &table.id
+            && let Some((message, help)) = invalid_id(kind, **id)
+        {
+            problems.push(Problem::new(id.span(), message, "not valid").help(help));
+        }
+        match (&table.port, kind.udp_port()) {
+            (Some(port), None) => {
+                let message = format!("`{word}` does not use UDP, so it has no port");
+                problems.push(Problem::new(port.span(), message, "no effect").help("remove it"));
+            }
+            (port, Some(default)) => problems.extend(tunnel_end::zero_port(port.as_ref(), default)),
+            (None, None) => {}
+        }
+    }
+
+    fn ends(&self, problems: &mut Vec<Problem>) {
+        let ends = &self.table.ends;
+        if ends.0.len() != 2 {
+            let message = format!("the tunnel `{}` has {} instead of two ends", self.name(), ends.0.len());
+            let help = format!(
+                "write `[tunnels.{}.ends.HOST]` for two hosts; `[vxlans]` can connect more",
+                self.name()
+            );
+            problems.push(Problem::new(self.name.span(), message, "not two ends").help(help));
+        }
+        let bridges = ends.iter().filter_map(|end| end.table.bridge.as_ref());
+        for bridge in bridges.filter(|_| !self.kind().carries_ethernet()) {
+            let message =
+                format!("`{}` carries IP packets and cannot be the port of a bridge", self.kind().word());
+            let help = "set an `address`, or use `geneve` or `gretap`";
+            problems.push(Problem::new(bridge.span(), message, "no Ethernet").help(help));
+        }
+    }
+
+    fn families(&self, draft: &Draft, tunnel: &Tunnel, problems: &mut Vec<Problem>) {
+        let inner = tunnel.ends.iter().filter_map(|end| Some(Family::of(end.address?.addr())));
+        let mut all = inner.chain([tunnel_end::family(&tunnel.ends)]).chain(draft.lab.second_family);
+        let first = all.next();
+        if self.kind().keeps_family() && all.any(|family| Some(family) != first) {
+            let message = format!("`{}` carries only packets of its own family", self.kind().word());
+            let help = "use one address family in the whole scenario";
+            problems.push(Problem::new(self.name.span(), message, "two families").help(help));
+        }
+    }
+
+    /// Reports tunnels that the kernel cannot tell apart.
+    fn duplicates(&self, draft: &Draft, problems: &mut Vec<Problem>) {
+        let before = draft.lab.links.iter().take_while(|link| link.name() != self.name());
+        let tunnel =
+            resolved(draft, self.name()).filter(|tunnel| tunnel.encapsulation.identifier().is_some());
+        let twin = tunnel.and_then(|tunnel| {
+            let identifiers = |it: &Tunnel| (it.encapsulation, it.id, it.port);
+            let same = before.filter_map(as_tunnel).filter(|other| identifiers(other) == identifiers(tunnel));
+            let locals = |other: &Tunnel| other.ends.iter().filter(|end| tunnel.has_local(end)).count();
+            same.into_iter().find(|other| locals(other) >= self.kind().shared_ends())
+        });
+        if let Some(other) = twin {
+            let message =
+                format!("`{}` has the same kind, `id` and endpoints as `{}`", self.name(), other.name);
+            let place = self.table.id.as_ref().map_or_else(|| self.name.span(), Spanned::span);
+            problems.push(Problem::new(place, message, "duplicate tunnel").help("use another `id`"));
+        }
+    }
+
+    fn shared_port(&self, document: &Document, problems: &mut Vec<Problem>) {
+        let is_end = |host: &str| self.table.ends.get(host).is_some();
+        let tunnels = document.links.tunnels.iter().take_while(|other| other.name() != self.name());
+        let tunnels = tunnels.filter(|other| self.kind().owns_port() || other.kind() != self.kind());
+        let tunnels = tunnels.filter(|other| other.table.ends.names().any(is_end));
+        let overlays = document.links.vxlans.iter();
+        let overlays = overlays.filter(|other| other.table.members.names().any(is_end));
+        let ports = tunnels.filter_map(|other| Some((other.name(), other.port()?)));
+        let mut ports = ports.chain(overlays.map(|other| (other.name(), other.port())));
+        if let Some((other, port)) = ports.find(|(_, port)| Some(*port) == self.port()) {
+            let message = format!("UDP port {port} is already used by `{other}` in a shared host");
+            let place = self.table.port.as_ref().map_or_else(|| self.name.span(), Spanned::span);
+            problems.push(Problem::new(place, message, "duplicate port").help("use another `port`"));
+        }
+    }
+}
+
+fn invalid_id(kind: Encapsulation, id: u32) -> Option<(String, String)> {
+    let word = kind.word();
+    let Some(identifier) = kind.identifier() else {
+        return Some((format!("`{word}` has no identifier"), "remove it".to_owned()));
+    };
+    let (name, valid) = (identifier.name, identifier.valid);
+    let message = format!("{id} is not a valid {name} of `{word}`");
+    (!valid.contains(&id)).then(|| (message, format!("use {} to {}", valid.start(), valid.end())))
+}
+
+impl LinkTable for Entry<TunnelTable> {
+    fn name(&self) -> &Spanned<String> {
+        &self.name
+    }
+
+    fn mtu(&self) -> Option<&Spanned<u32>> {
+        self.table.mtu.as_ref()
+    }
+
+    fn underlay(&self) -> Option<&Spanned<Family>> {
+        self.table.underlay.as_ref()
+    }
+
+    fn devices(&self, _: &Document) -> Vec<WrittenDevice> {
+        self.table.ends.devices(&self.name)
+    }
+
+    fn convert(&mut self, converter: &mut Converter) {
+        self.table.ends.convert(converter);
+    }
+
+    fn made_mtu(&self, document: &Document, mtus: &Mtus) -> Option<u32> {
+        if let Some(mtu) = &self.table.mtu {
+            return Some(**mtu);
+        }
+        let underlay = self.table.ends.family(document, self.underlay());
+        Some(self.kind().largest_mtu(self.table.ends.least_underlay_mtu(mtus)?, underlay, self.id()))
+    }
+
+    fn port_of(&self, bridge: &Entry<BridgeTable>) -> Option<DeviceName> {
+        self.table.ends.port_of(bridge, self.name())
+    }
+
+    fn link(&self, resolver: &Resolver<'_>) -> Option<Link> {
+        let ends = self.table.ends.resolve(self.name(), self.underlay(), resolver);
+        let mtu = resolver.mtu(&ends.first()?.at);
+        let (name, encapsulation) = (self.name().to_owned(), self.kind());
+        Some(Link::Tunnel(Tunnel { name, encapsulation, id: self.id(), port: self.port(), mtu, ends }))
+    }
+
+    fn references(&self, checker: &mut Checker<'_>) {
+        self.table.ends.references(self.name(), "end", checker);
+    }
+
+    fn check(&self, document: &Document, draft: &Draft, problems: &mut Vec<Problem>) {
+        self.identifiers(problems);
+        self.ends(problems);
+        if let Some(tunnel) = resolved(draft, self.name()) {
+            self.table.ends.without_local(&tunnel.ends, problems);
+            self.families(draft, tunnel, problems);
+        }
+        self.table.ends.networks(self.name(), "end", problems);
+        self.duplicates(draft, problems);
+        self.shared_port(document, problems);
+    }
+
+    fn walk(&self, world: &World<'_>, draft: &Draft, problems: &mut Vec<Problem>) {
+        if let Some(tunnel) = resolved(draft, self.name()) {
+            self.table.ends.walk(&tunnel.ends, world, problems);
+        }
+    }
+}
+
+fn resolved<'d>(draft: &'d Draft, name: &str) -> Option<&'d Tunnel> {
+    draft.lab.links.iter().filter_map(as_tunnel).find(|tunnel| tunnel.name == name)
+}
+
+fn as_tunnel(link: &Link) -> Option<&Tunnel> {
+    match link {
+        Link::Tunnel(tunnel) => Some(tunnel),
+        _ => None,
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tunnel {
+    pub name: String,
+    pub encapsulation: Encapsulation,
+    pub id: Option<u32>,
+    pub port: Option<u16>,
+    pub mtu: u32,
+    /// The two ends.
+    pub ends: Vec<TunnelEnd>,
+}
+
+impl Tunnel {
+    fn has_local(&self, other: &TunnelEnd) -> bool {
+        self.ends.iter().any(|end| end.local == other.local)
+    }
+}
+
+impl LinkKind for Tunnel {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn layer(&self) -> Layer {
+        self.encapsulation.layer()
+    }
+
+    fn devices(&self) -> Vec<LinkDevice<'_>> {
+        tunnel_end::link_devices(&self.ends, self.mtu)
+    }
+
+    fn sent(&self, out: &DeviceRef) -> Vec<Way<'_>> {
+        tunnel_end::sent(&self.ends, out)
+    }
+
+    fn modules(&self) -> &'static [&'static str] {
+        self.encapsulation.modules()
+    }
+
+    fn misfits(&self, mtus: &Fits) -> Vec<Misfit> {
+        let underlay = tunnel_end::family(&self.ends);
+        let most = |outer| self.encapsulation.largest_mtu(outer, underlay, self.id);
+        tunnel_end::misfits(&self.ends, mtus, most)
+    }
+}

@@ -1,0 +1,154 @@
+//! Problems of point-to-point tunnels.
+
+use scenario::Scenario;
+
+use super::check_text;
+
+const TUNNELS: &str = r#"
+schema = 1
+name = "tunnels"
+title = "Two tunnels over a wire"
+[hosts.a]
+[hosts.b]
+[hosts.c]
+[wires.w]
+between = ["a:eth0", "b:eth0"]
+addresses = ["198.18.0.1/24", "198.18.0.2/24"]
+[wires.other]
+between = ["b:eth1", "c:eth1"]
+addresses = ["none", "none"]
+[tunnels.t0]
+kind = "geneve"
+[tunnels.t0.ends.a]
+over = "eth0"
+address = "198.18.1.1/24"
+[tunnels.t0.ends.b]
+over = "eth0"
+address = "198.18.1.2/24"
+[tunnels.t1]
+kind = "gre"
+[tunnels.t1.ends.a]
+over = "eth0"
+address = "198.18.2.1/24"
+[tunnels.t1.ends.b]
+over = "eth0"
+address = "198.18.2.2/24"
+[paths.p]
+from = "a:t0"
+to = "b:t0"
+layers = ["geneve", "wire"]
+baseline = true
+[paths.q]
+from = "a:t1"
+to = "b:t1"
+layers = ["gre", "wire"]
+[workloads.w]
+kind = "stream"
+"#;
+
+fn replaced(from: &str, to: &str) -> String {
+    assert!(TUNNELS.contains(from), "{from}");
+    TUNNELS.replacen(from, to, 1)
+}
+
+#[test]
+fn traces_packet_through_tunnel_and_wire() {
+    let scenario = Scenario::parse("test", TUNNELS).expect("the scenario parses");
+    let way: Vec<String> = scenario.paths[0].devices.iter().map(ToString::to_string).collect();
+    assert_eq!(way, ["a:t0", "a:eth0", "b:eth0", "b:t0"]);
+}
+
+#[test]
+fn tunnel_fills_the_underlay_of_either_family() {
+    let mtus = |text: &str| {
+        let lab = Scenario::parse("test", text).expect("the scenario parses").lab;
+        ["a:t0", "b:t1"].map(|at| lab.mtu(&at.parse().expect("a device"), &lab.devices).expect("known"))
+    };
+    assert_eq!(mtus(TUNNELS), [1450, 1476]);
+    assert_eq!(mtus(&replaced("kind = \"gre\"", "kind = \"gre\"\nid = 7")), [1450, 1472]);
+    assert_eq!(mtus(&TUNNELS.replace("\nkind = \"g", "\nunderlay = \"ipv6\"\nkind = \"g")), [1430, 1448]);
+    let jumbo = replaced("between = [\"a:eth0\"", "mtu = 9000\nbetween = [\"a:eth0\"");
+    assert_eq!(mtus(&jumbo), [8950, 8976]);
+    assert_eq!(mtus(&jumbo.replace("gre", "wireguard").replace("geneve", "esp")), [8946, 8940]);
+    let large = replaced("kind = \"geneve\"", "kind = \"geneve\"\nmtu = 1460");
+    check_text(&large, "mtu = 1460", "MTU 1460 of `a:t0` is too large", "use 1450 or less");
+}
+
+#[test]
+fn reports_wrong_number_of_ends() {
+    let third =
+        replaced("[paths.p]", "[tunnels.t1.ends.c]\nover = \"eth1\"\naddress = \"198.18.2.3/24\"\n[paths.p]");
+    check_text(&third, "[tunnels.t1]", "`t1` has 3 instead of two ends", "`[vxlans]` can connect more");
+    let one = replaced("[tunnels.t1.ends.b]\nover = \"eth0\"\naddress = \"198.18.2.2/24\"", "");
+    check_text(&one, "[tunnels.t1]", "`t1` has 1 instead of two ends", "[tunnels.t1.ends.HOST]");
+}
+
+#[test]
+fn reports_bridge_on_a_tunnel_without_ethernet() {
+    let bridged = |kind: &str| {
+        let bridges = "[bridges.br]\nhost = \"b\"\naddress = \"198.18.2.2/24\"\n[paths.p]";
+        replaced("over = \"eth0\"\naddress = \"198.18.2.2/24\"", "over = \"eth0\"\nbridge = \"br\"")
+            .replace("[paths.p]", bridges)
+            .replace("\"b:t1\"", "\"b:br\"")
+            .replace("[\"gre\", \"wire\"]", &format!("[\"{kind}\", \"wire\", \"bridge\"]"))
+            .replace("kind = \"gre\"", &format!("kind = \"{kind}\""))
+    };
+    check_text(&bridged("gre"), "bridge = \"br\"", "`gre` carries IP packets", "`geneve` or `gretap`");
+    Scenario::parse("test", &bridged("gretap")).expect("carries Ethernet frames");
+}
+
+#[test]
+fn reports_invalid_identifiers() {
+    let with = |kind: &str, more: &str| replaced(kind, &format!("{kind}\n{more}"));
+    let (geneve, gre) = ("kind = \"geneve\"", "kind = \"gre\"");
+    check_text(&with(geneve, "id = 16777216"), "id", "16777216 is not a valid VNI of `geneve`", "16777215");
+    check_text(&with(gre, "id = 0"), "id = 0", "0 is not a valid key of `gre`", "use 1 to 4294967295");
+    check_text(&with(gre, "port = 7"), "port = 7", "`gre` does not use UDP", "remove");
+    check_text(&with(geneve, "port = 0"), "port = 0", "the UDP port cannot be 0", "6081");
+    check_text(&replaced(gre, "kind = \"vxlan\""), "vxlan", "`vxlan`", "gretap");
+    let twice = replaced(gre, geneve).replace("[\"gre\"", "[\"geneve\"");
+    check_text(&twice, "[tunnels.t1]", "`t1` has the same kind, `id` and endpoints as `t0`", "another `id`");
+    let other = twice.replace("[tunnels.t1]\n", "[tunnels.t1]\nid = 2\n");
+    Scenario::parse("test", &other).expect("another VNI");
+    let esp = twice.replace("geneve", "esp");
+    check_text(&esp, "[tunnels.t1]", "`t1` has the same kind, `id` and endpoints as `t0`", "another `id`");
+    check_text(&with(gre, "id = 255").replace("gre", "esp"), "id", "255 is not a valid SPI", "use 256");
+    let wireguard = twice.replace("geneve", "wireguard");
+    check_text(&wireguard, "[tunnels.t1]", "port 51820 is already used by `t0`", "another `port`");
+    let numbered = wireguard.replace("[tunnels.t1]", "[tunnels.t1]\nid = 1");
+    check_text(&numbered, "id = 1", "`wireguard` has no identifier", "remove it");
+    let overlay = "[vxlans.vx0]\nvni = 1\nport = 6081\n[vxlans.vx0.members.a]\nover = \"eth0\"\n\
+                   address = \"198.18.3.1/24\"\n[vxlans.vx0.members.c]\nover = \"eth1\"\n\
+                   address = \"198.18.3.2/24\"\n[paths.p]";
+    let shared = replaced("[paths.p]", overlay);
+    check_text(&shared, "[tunnels.t0]", "UDP port 6081 is already used by `vx0`", "another `port`");
+}
+
+#[test]
+fn reports_invalid_ends() {
+    let none = replaced("over = \"eth0\"\naddress = \"198.18.2.1/24\"", "address = \"198.18.2.1/24\"");
+    check_text(&none, "t1.ends.a", "the end `a` of `t1` has no underlay device", "over");
+    let over = "over = \"eth0\"\naddress = \"198.18.2.2/24\"";
+    let unaddressed = replaced(over, &over.replace("eth0", "eth1"));
+    check_text(&unaddressed, "over = \"eth1\"", "`b:eth1` has no address to use as the tunnel endpoint", "");
+    let networks = replaced("198.18.2.2/24", "198.18.4.2/24");
+    check_text(&networks, "198.18.4.2", "the ends of `t1` are in different networks", "same prefix");
+    let reserved = TUNNELS.replace("t1", "gre0");
+    check_text(&reserved, "[tunnels.gre0]", "`gre0` is not a valid device name", "reserved");
+}
+
+#[test]
+fn reports_second_family_in_esp() {
+    let esp = TUNNELS.replace("gre", "esp");
+    Scenario::parse("test", &esp).expect("one family");
+    let over_ipv6 = esp.replace("kind = \"esp\"", "kind = \"esp\"\nunderlay = \"ipv6\"");
+    let both = format!("family = [\"ipv4\", \"ipv6\"]\n{esp}");
+    for text in [over_ipv6, both] {
+        check_text(
+            &text,
+            "[tunnels.t1]",
+            "`esp` carries only packets of its own family",
+            "one address family",
+        );
+    }
+}
