@@ -158,7 +158,7 @@ impl Runtimes {
         let output = command.output().map(Output::from).expect("plumb was built");
         let (seconds, [first, second]) = (began.elapsed().as_secs_f64(), kinds);
         println!("  {first:6} {second:6} {seconds:5.1} s, load {}", load());
-        assert!(output.status == Some(0) && output.out.contains("Speed"), "{from} {to}: {output:?}");
+        assert!(output.status == Some(0) && output.out.contains("bit/s"), "{from} {to}: {output:?}");
     }
 }
 
