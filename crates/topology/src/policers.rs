@@ -16,8 +16,8 @@ const EGRESS: u32 = 1;
 /// `NF_INET_LOCAL_OUT` and `NF_INET_POST_ROUTING`, which bridges use too.
 const LEAVING: [u32; 2] = [3, 4];
 
-/// Returns the policer with the lowest rate for each device. Rules that name no device are those of `first`, where the
-/// traffic enters the host.
+/// Returns one policer for each device: one with a counter if there is any, and of those the one with the lowest rate.
+/// Rules that name no device are those of `first`, the host's first device on the path.
 pub(crate) fn read(
     namespaces: &Namespaces,
     host: &HostName,
@@ -43,7 +43,8 @@ pub(crate) fn read(
                 };
                 let policer = PolicerCounters { leaving, ..policer };
                 let known = found.entry(named).or_insert(policer);
-                if policer.bits_per_second < known.bits_per_second {
+                let order = |policer: &PolicerCounters| (policer.uncounted, policer.bits_per_second);
+                if order(&policer) < order(known) {
                     *known = policer;
                 }
             }
