@@ -3,13 +3,18 @@
 use std::collections::BTreeMap;
 
 use nlink::netlink::nftables::{
-    ChainInfo, CmpOp, LimitExpr, LimitKind, MetaKey, RuleExpr, Verdict, parse_expressions,
+    ChainInfo, CmpOp, Family, LimitExpr, LimitKind,
+    MetaKey::{self, Iif, IifName, Oif, OifName},
+    RuleExpr, Verdict, parse_expressions,
 };
 use samples::PolicerCounters;
 use scenario::HostName;
 use units::Bytes;
 
-use crate::namespaces::Namespaces;
+use crate::{
+    namespaces::Namespaces,
+    read_back::{self, LinkFacts},
+};
 
 /// `NF_NETDEV_EGRESS`.
 const EGRESS: u32 = 1;
@@ -21,31 +26,35 @@ const LEAVING: [u32; 2] = [3, 4];
 pub(crate) fn read(
     namespaces: &Namespaces,
     host: &HostName,
+    links: &BTreeMap<u32, LinkFacts>,
     first: &str,
 ) -> BTreeMap<String, PolicerCounters> {
     let read = || {
         let connection = namespaces.nftables(host).ok()?;
         let chains = namespaces.wait(connection.list_chains()).ok()?;
         let mut found: BTreeMap<String, PolicerCounters> = BTreeMap::new();
-        for ChainInfo { table, name, family, device, hook, .. } in chains {
+        for ChainInfo { table, name, family, device, devices, hook, .. } in chains {
+            let Some(hook) = hook.filter(|_| family != Family::Arp) else { continue };
             let rules = namespaces.wait(connection.list_rules(&table, family)).ok()?;
             let of_chain = rules.iter().filter(|rule| rule.table == table && rule.chain == name);
-            let leaves = hook.is_some_and(|hook| match device {
-                Some(_) => hook == EGRESS,
-                None => LEAVING.contains(&hook),
-            });
+            // Kernels before 5.5 report a single device only.
+            let mut bound = if devices.is_empty() { device.into_iter().collect() } else { devices };
+            if bound.is_empty() && family != Family::Netdev {
+                bound.push(first.to_owned());
+            }
+            let leaves = if family == Family::Netdev { hook == EGRESS } else { LEAVING.contains(&hook) };
             for rule in of_chain {
                 let expressions = parse_expressions(&rule.expression_bytes);
-                let Some(policer) = policer(&expressions) else { continue };
-                let (named, leaving) = match named_device(&expressions) {
-                    Some((name, leaving)) => (name, leaving),
-                    None => (device.clone().unwrap_or_else(|| first.to_owned()), leaves),
-                };
-                let policer = PolicerCounters { leaving, ..policer };
-                let known = found.entry(named).or_insert(policer);
-                let order = |policer: &PolicerCounters| (policer.uncounted, policer.bits_per_second);
-                if order(&policer) < order(known) {
-                    *known = policer;
+                let Some((named, policer)) = policer(&expressions, links) else { continue };
+                let (devices, leaving) = named
+                    .map_or_else(|| (bound.clone(), leaves), |(device, leaving)| (vec![device], leaving));
+                for device in devices {
+                    let policer = PolicerCounters { leaving, ..policer };
+                    let known = found.entry(device).or_insert(policer);
+                    let order = |policer: &PolicerCounters| (policer.uncounted, policer.bits_per_second);
+                    if order(&policer) < order(known) {
+                        *known = policer;
+                    }
                 }
             }
         }
@@ -54,44 +63,51 @@ pub(crate) fn read(
     read().unwrap_or_default()
 }
 
-fn policer(expressions: &[RuleExpr]) -> Option<PolicerCounters> {
+/// A device, and whether the packets leave it.
+type Matched = (String, bool);
+
+/// Returns `None` if the rule is no policer, or if the devices whose packets it matches are unknown.
+fn policer(
+    expressions: &[RuleExpr],
+    links: &BTreeMap<u32, LinkFacts>,
+) -> Option<(Option<Matched>, PolicerCounters)> {
+    let (mut named, mut limit, mut counted, mut drops) = (None, None, None, false);
     let mut expressions = expressions.iter();
-    let limit = expressions.find_map(|expression| match expression {
-        RuleExpr::Limit(limit) if limit.over && limit.kind == LimitKind::Bytes => {
-            Some(bits_per_second(limit))
+    while let Some(expression) = expressions.next() {
+        match expression {
+            RuleExpr::Meta { key: key @ (IifName | OifName | Iif | Oif), .. } => {
+                let device = device(*key, expressions.next()?, links)?;
+                named.get_or_insert(device);
+            }
+            RuleExpr::Limit(found) if found.over && found.kind == LimitKind::Bytes => limit = Some(found),
+            // A counter before the limit also counts the packets that pass.
+            RuleExpr::Counter { packets, bytes, .. } if limit.is_some() => counted = Some((*packets, *bytes)),
+            RuleExpr::Verdict(Verdict::Drop) => drops = true,
+            _ => {}
         }
-        _ => None,
-    })?;
-    let drops = expressions.clone().any(|expression| matches!(expression, RuleExpr::Verdict(Verdict::Drop)));
-    // A counter before the limit also counts the packets that pass.
-    let counted = expressions.find_map(|expression| match expression {
-        RuleExpr::Counter { packets, bytes, .. } => Some((*packets, *bytes)),
-        _ => None,
-    });
+    }
+    let bits_per_second = bits_per_second(limit.filter(|_| drops)?);
     let (dropped, bytes) = counted.unwrap_or_default();
-    drops.then_some(PolicerCounters {
-        bits_per_second: limit,
+    let policer = PolicerCounters {
+        bits_per_second,
         leaving: false,
         uncounted: counted.is_none(),
         dropped,
         dropped_bytes: Bytes(bytes),
-    })
+    };
+    Some((named, policer))
 }
 
-/// Returns the device of `iifname DEVICE` or `oifname DEVICE`, and whether the packets leave it.
-fn named_device(expressions: &[RuleExpr]) -> Option<(String, bool)> {
-    expressions.windows(2).find_map(|pair| {
-        let [RuleExpr::Meta { key, .. }, RuleExpr::Cmp { op: CmpOp::Eq, data, .. }] = pair else {
-            return None;
-        };
-        let name = data.split(|byte| *byte == 0).next().unwrap_or_default();
-        let name = String::from_utf8_lossy(name).into_owned();
-        match key {
-            MetaKey::IifName => Some((name, false)),
-            MetaKey::OifName => Some((name, true)),
-            _ => None,
-        }
-    })
+/// Returns `None` for e.g. a set of devices, all devices but one, or a prefix of their names.
+fn device(key: MetaKey, comparison: &RuleExpr, links: &BTreeMap<u32, LinkFacts>) -> Option<Matched> {
+    let RuleExpr::Cmp { op: CmpOp::Eq, data, .. } = comparison else { return None };
+    let name = if matches!(key, Iif | Oif) {
+        links.get(&read_back::u32_at(data)?)?.name.clone()
+    } else {
+        // A prefix has no terminating zero.
+        data.contains(&0).then(|| read_back::text(data))?
+    };
+    Some((name, matches!(key, Oif | OifName)))
 }
 
 fn bits_per_second(limit: &LimitExpr) -> u64 {

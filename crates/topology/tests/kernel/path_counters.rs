@@ -73,6 +73,7 @@ fn reads_rate_limits_of_packet_filters() {
     let topology = Topology::create(&wire()).unwrap();
     let over = "limit rate over 1000000 bytes/second";
     let ingress = "netdev p { chain c { type filter hook ingress device eth0";
+    let forward = "inet p { chain c { type filter hook forward";
     let input = "inet p { chain c { type filter hook input";
     // The wanted values are those of `leaving` and `uncounted`.
     for (chain, rules, wanted) in [
@@ -80,18 +81,31 @@ fn reads_rate_limits_of_packet_filters() {
         (ingress, format!("{over} counter drop"), Some((false, false))),
         (ingress, format!("counter {over} drop"), Some((false, true))),
         ("ip p { chain c { type filter hook output", format!("{over} drop"), Some((true, true))),
-        (
-            "inet p { chain c { type filter hook forward",
-            format!("oifname eth0 {over} counter drop"),
-            Some((true, false)),
-        ),
+        (forward, format!("oifname eth0 {over} counter drop"), Some((true, false))),
         (input, format!("{over} counter drop; limit rate over 100 kbytes/second drop"), Some((false, false))),
         (
             input,
             format!("limit rate over 2 mbytes/second counter drop; {over} counter drop"),
             Some((false, false)),
         ),
+        (
+            "netdev p { chain c { type filter hook ingress devices = { lo, eth0 }",
+            format!("{over} drop"),
+            Some((false, true)),
+        ),
+        (input, format!("iif eth0 {over} drop"), Some((false, true))),
+        (forward, format!("iifname eth0 oifname other {over} counter drop"), Some((false, false))),
+        (input, format!("iif lo {over} drop"), None),
         (input, format!("iifname other {over} drop"), None),
+        (input, format!("iifname != other {over} drop"), None),
+        (input, format!("iifname {{ lo, eth0 }} {over} drop"), None),
+        (input, format!("iifname \"eth*\" {over} drop"), None),
+        (
+            "inet p { chain d { limit rate over 1 mbytes/second drop; }; chain c { type filter hook input",
+            "accept".to_owned(),
+            None,
+        ),
+        ("arp p { chain c { type filter hook input", format!("{over} drop"), None),
         (input, format!("{over} accept"), None),
         (input, "limit rate over 10/second drop".to_owned(), None),
     ] {
