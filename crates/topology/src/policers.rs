@@ -66,12 +66,13 @@ pub(crate) fn read(
 /// A device, and whether the packets leave it.
 type Matched = (String, bool);
 
-/// Returns `None` if the rule is no policer, or if the devices whose packets it matches are unknown.
+/// Returns `None` if the rule is no policer, or if the devices whose packets it matches are unknown. Also returns `None`
+/// if the rule has no counter and only applies to some of the device's packets.
 fn policer(
     expressions: &[RuleExpr],
     links: &BTreeMap<u32, LinkFacts>,
 ) -> Option<(Option<Matched>, PolicerCounters)> {
-    let (mut named, mut limit, mut counted, mut drops) = (None, None, None, false);
+    let (mut named, mut limit, mut counted, mut drops, mut selects) = (None, None, None, false, false);
     let mut expressions = expressions.iter();
     while let Some(expression) = expressions.next() {
         match expression {
@@ -81,10 +82,13 @@ fn policer(
             }
             RuleExpr::Limit(found) if found.over && found.kind == LimitKind::Bytes => limit = Some(found),
             // A counter before the limit also counts the packets that pass.
-            RuleExpr::Counter { packets, bytes, .. } if limit.is_some() => counted = Some((*packets, *bytes)),
+            RuleExpr::Counter { packets, bytes, .. } => counted = limit.map(|_| (*packets, *bytes)),
             RuleExpr::Verdict(Verdict::Drop) => drops = true,
-            _ => {}
+            _ => selects = true,
         }
+    }
+    if counted.is_none() && selects {
+        return None;
     }
     let bits_per_second = bits_per_second(limit.filter(|_| drops)?);
     let (dropped, bytes) = counted.unwrap_or_default();

@@ -96,6 +96,8 @@ fn reads_rate_limits_of_packet_filters() {
         (input, format!("iif eth0 {over} drop"), Some((false, true))),
         (forward, format!("iifname eth0 oifname other {over} counter drop"), Some((false, false))),
         (input, format!("iif lo {over} drop"), None),
+        (input, format!("tcp dport 22 {over} counter drop"), Some((false, false))),
+        (input, format!("tcp dport 22 {over} drop"), None),
         (input, format!("iifname other {over} drop"), None),
         (input, format!("iifname != other {over} drop"), None),
         (input, format!("iifname {{ lo, eth0 }} {over} drop"), None),
