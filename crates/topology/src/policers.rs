@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use nlink::netlink::nftables::{
-    ChainInfo, CmpOp, Family, LimitExpr, LimitKind,
+    ChainInfo, CmpOp, Family, LimitExpr, LimitKind, LimitUnit,
     MetaKey::{self, Iif, IifName, Oif, OifName},
     RuleExpr, Verdict, parse_expressions,
 };
@@ -67,7 +67,7 @@ pub(crate) fn read(
 type Matched = (String, bool);
 
 /// Returns `None` if the rule is no policer, or if the devices whose packets it matches are unknown. Also returns `None`
-/// if the rule has no counter and only applies to some of the device's packets.
+/// if the rule has no counter and only applies to some of the device's packets, or passes them for long before it drops.
 fn policer(
     expressions: &[RuleExpr],
     links: &BTreeMap<u32, LinkFacts>,
@@ -87,13 +87,13 @@ fn policer(
             _ => selects = true,
         }
     }
-    if counted.is_none() && selects {
+    let limit = limit.filter(|_| drops)?;
+    if counted.is_none() && (selects || !holds_a_second(limit)) {
         return None;
     }
-    let bits_per_second = bits_per_second(limit.filter(|_| drops)?);
     let (dropped, bytes) = counted.unwrap_or_default();
     let policer = PolicerCounters {
-        bits_per_second,
+        bits_per_second: bits_per_second(limit),
         leaving: false,
         uncounted: counted.is_none(),
         dropped,
@@ -112,6 +112,12 @@ fn device(key: MetaKey, comparison: &RuleExpr, links: &BTreeMap<u32, LinkFacts>)
         data.contains(&0).then(|| read_back::text(data))?
     };
     Some((name, matches!(key, Oif | OifName)))
+}
+
+/// Whether the token bucket holds the bytes of about a second. It holds those of one unit and the burst
+/// (`nft_limit_init` in net/netfilter/nft_limit.c).
+fn holds_a_second(limit: &LimitExpr) -> bool {
+    limit.unit == LimitUnit::Second && u64::from(limit.burst) <= limit.rate / 10
 }
 
 fn bits_per_second(limit: &LimitExpr) -> u64 {

@@ -17,8 +17,8 @@ pub(crate) const RULE: Rule = Rule::cause("policed-port", look).counted().over(&
     "slow-congestion-control",
 ]);
 
-/// Fractions of the limit. TCP often stays below it. The token bucket of nftables holds the bytes of one second
-/// (`nft_limit_init` in net/netfilter/nft_limit.c), so a trial that lasts about a second can reach twice the limit.
+/// Fractions of the limit. TCP often stays below it. The token bucket of a rule without a counter holds the
+/// bytes of about a second, so a trial that lasts about a second can reach twice the limit.
 const NEAR: RangeInclusive<f64> = 0.1..=2.2;
 
 struct Policed<'a> {
