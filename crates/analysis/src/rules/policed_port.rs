@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 
 use samples::{DeviceCounters, PolicerCounters};
 use units::BitRate;
+use workload::Metric;
 
 use super::{ONE, datagram_loss, ethtool::typed_at, prelude::*, retransmits, strongest_by_device};
 
@@ -40,9 +41,8 @@ fn polices(policer: &PolicerCounters, result: &ResultSummary, context: &Context<
         return policer.dropped > 0;
     }
     let rate = result.value.estimate / rate(policer).0;
-    // Only streams have these losses, and their value is a rate.
     let is_lossy = retransmits::is_lossy(result, context) || datagram_loss::is_lossy(result);
-    is_lossy && NEAR.contains(&rate)
+    result.metric == Metric::Throughput && is_lossy && NEAR.contains(&rate)
 }
 
 fn finding(worst: &Policed<'_>, found: &[Policed<'_>]) -> Claim {

@@ -1,7 +1,7 @@
 //! Further tests of individual rules.
 
 use findings::{Finding, Severity};
-use samples::ValidityWarning;
+use samples::{InstructionCounts, ValidityWarning};
 use units::Nanos;
 use workload::{LatencyHistogram, Measurement};
 
@@ -58,6 +58,13 @@ fn names_rate_limit_without_counter_if_segments_are_lost_near_it() {
     for (megabits, segments) in [(12_000, 100), (3_000, 1000), (120_000, 1000)] {
         assert_eq!(claims(&policed(megabits, segments), "policed-port"), []);
     }
+    let mut counted = policed(12_000, 1000);
+    counted.each(made::UPPER, |trial| {
+        let gigabytes = trial.measurement.kind().measured_work().expect("a stream");
+        let total = (gigabytes * 9e9) as u64;
+        trial.instructions = Some(InstructionCounts { total, ..InstructionCounts::default() });
+    });
+    assert_eq!(claims(&counted, "policed-port"), [], "9e9 instructions per GB are no rate");
 }
 
 #[test]
