@@ -44,6 +44,8 @@ struct Runtimes {
     podman: Podman,
     home: String,
     kinds: Vec<Kind>,
+    /// Shell scripts for the runtimes that were started with their own sockets.
+    cleanups: Vec<&'static str>,
 }
 
 pub(crate) fn every_pair() {
@@ -77,7 +79,7 @@ impl Runtimes {
         kinds.push(Kind { name: "pid", words: processes.to_vec() });
         let containers = ["web", "db"].map(|name| format!("container:{name}"));
         kinds.push(Kind { name: "podman", words: containers.to_vec() });
-        Self { podman, home, kinds }
+        Self { podman, home, kinds, cleanups: Vec::new() }
     }
 
     fn start_docker(&mut self) {
@@ -92,6 +94,10 @@ impl Runtimes {
             "dockerd --data-root {home}/docker --exec-root {home}/docker-exec --pidfile {home}/docker.pid \
              --host unix://{home}/docker.sock --bip 198.18.60.1/24 --iptables=false --storage-driver vfs"
         ));
+        self.cleanups.push(
+            "docker rm --force one two; daemon=$(cat docker.pid) && kill $daemon && \
+             while [ -e docker.pid ]; do sleep 0.1; done; umount docker-exec/netns/*",
+        );
         let run = |name: &str| format!("docker run --detach --name {name} plumb/test:1 sleep 1000000");
         let script =
             format!("podman export web | docker import - plumb/test:1 && {} && {}", run("one"), run("two"));
@@ -117,6 +123,7 @@ impl Runtimes {
             ),
         );
         self.podman.node.start(&format!("containerd --config {home}/containerd.toml"));
+        self.cleanups.push("crictl rmp --force $(crictl pods --quiet --namespace shop)");
         let pod = |name: &str| {
             let config = format!(
                 "{{\"metadata\": {{\"name\": \"{name}\", \"namespace\": \"shop\", \"uid\": \"{name}\"}}}}"
@@ -151,17 +158,16 @@ impl Runtimes {
         let output = command.output().map(Output::from).expect("plumb was built");
         let (seconds, [first, second]) = (began.elapsed().as_secs_f64(), kinds);
         println!("  {first:6} {second:6} {seconds:5.1} s, load {}", load());
-        assert!(output.status == Some(0) && output.out.contains("Speed"), "{from} {to}: {output:?}");
+        assert!(output.status == Some(0) && output.out.contains("bit/s"), "{from} {to}: {output:?}");
     }
 }
 
 impl Drop for Runtimes {
     /// A daemon that is killed leaves its containers, processes and mounts.
     fn drop(&mut self) {
-        let _ = self.podman.shell(
-            "docker rm --force one two; crictl rmp --force --all; daemon=$(cat docker.pid) && kill $daemon && \
-             while [ -e docker.pid ]; do sleep 0.1; done; umount docker-exec/netns/*",
-        );
+        for script in &self.cleanups {
+            let _ = self.podman.shell(script);
+        }
     }
 }
 

@@ -39,7 +39,7 @@ pub(crate) fn read(
         let links = read_back::links(namespaces, host, true)?;
         // Read these right after the devices' own counters, because they count the same packets.
         let first = wanted.iter().find(|at| at.host == *host).map_or("", |at| at.device.as_str());
-        let policers = policers::read(namespaces, host, first);
+        let policers = policers::read(namespaces, host, &links, first);
         by_host.insert(host, (links, namespaces.queue_statistics(host), qdiscs(namespaces, host)?, policers));
     }
     let device = |at: &DeviceRef| {

@@ -3,48 +3,58 @@
 use std::collections::BTreeMap;
 
 use nlink::netlink::nftables::{
-    ChainInfo, CmpOp, LimitExpr, LimitKind, MetaKey, RuleExpr, Verdict, parse_expressions,
+    ChainInfo, CmpOp, Family, LimitExpr, LimitKind, LimitUnit,
+    MetaKey::{self, Iif, IifName, Oif, OifName},
+    RuleExpr, Verdict, parse_expressions,
 };
 use samples::PolicerCounters;
 use scenario::HostName;
 use units::Bytes;
 
-use crate::namespaces::Namespaces;
+use crate::{
+    namespaces::Namespaces,
+    read_back::{self, LinkFacts},
+};
 
 /// `NF_NETDEV_EGRESS`.
 const EGRESS: u32 = 1;
 /// `NF_INET_LOCAL_OUT` and `NF_INET_POST_ROUTING`, which bridges use too.
 const LEAVING: [u32; 2] = [3, 4];
 
-/// Returns the policer with the lowest rate for each device. Rules that name no device are those of `first`, where the
-/// traffic enters the host.
+/// Returns one policer for each device: one with a counter if there is any, and of those the one with the lowest rate.
+/// Rules that name no device are those of `first`, the host's first device on the path.
 pub(crate) fn read(
     namespaces: &Namespaces,
     host: &HostName,
+    links: &BTreeMap<u32, LinkFacts>,
     first: &str,
 ) -> BTreeMap<String, PolicerCounters> {
     let read = || {
         let connection = namespaces.nftables(host).ok()?;
         let chains = namespaces.wait(connection.list_chains()).ok()?;
         let mut found: BTreeMap<String, PolicerCounters> = BTreeMap::new();
-        for ChainInfo { table, name, family, device, hook, .. } in chains {
+        for ChainInfo { table, name, family, device, devices, hook, .. } in chains {
+            let Some(hook) = hook.filter(|_| family != Family::Arp) else { continue };
             let rules = namespaces.wait(connection.list_rules(&table, family)).ok()?;
             let of_chain = rules.iter().filter(|rule| rule.table == table && rule.chain == name);
-            let leaves = hook.is_some_and(|hook| match device {
-                Some(_) => hook == EGRESS,
-                None => LEAVING.contains(&hook),
-            });
+            // Kernels before 5.5 report a single device only.
+            let mut bound = if devices.is_empty() { device.into_iter().collect() } else { devices };
+            if bound.is_empty() && family != Family::Netdev {
+                bound.push(first.to_owned());
+            }
+            let leaves = if family == Family::Netdev { hook == EGRESS } else { LEAVING.contains(&hook) };
             for rule in of_chain {
                 let expressions = parse_expressions(&rule.expression_bytes);
-                let Some(policer) = policer(&expressions) else { continue };
-                let (named, leaving) = match named_device(&expressions) {
-                    Some((name, leaving)) => (name, leaving),
-                    None => (device.clone().unwrap_or_else(|| first.to_owned()), leaves),
-                };
-                let policer = PolicerCounters { leaving, ..policer };
-                let known = found.entry(named).or_insert(policer);
-                if policer.bits_per_second < known.bits_per_second {
-                    *known = policer;
+                let Some((named, policer)) = policer(&expressions, links) else { continue };
+                let (devices, leaving) = named
+                    .map_or_else(|| (bound.clone(), leaves), |(device, leaving)| (vec![device], leaving));
+                for device in devices {
+                    let policer = PolicerCounters { leaving, ..policer };
+                    let known = found.entry(device).or_insert(policer);
+                    let order = |policer: &PolicerCounters| (policer.uncounted, policer.bits_per_second);
+                    if order(&policer) < order(known) {
+                        *known = policer;
+                    }
                 }
             }
         }
@@ -53,44 +63,61 @@ pub(crate) fn read(
     read().unwrap_or_default()
 }
 
-fn policer(expressions: &[RuleExpr]) -> Option<PolicerCounters> {
+/// A device, and whether the packets leave it.
+type Matched = (String, bool);
+
+/// Returns `None` if the rule is no policer, or if the devices whose packets it matches are unknown. Also returns `None`
+/// if the rule has no counter and only applies to some of the device's packets, or passes them for long before it drops.
+fn policer(
+    expressions: &[RuleExpr],
+    links: &BTreeMap<u32, LinkFacts>,
+) -> Option<(Option<Matched>, PolicerCounters)> {
+    let (mut named, mut limit, mut counted, mut drops, mut selects) = (None, None, None, false, false);
     let mut expressions = expressions.iter();
-    let limit = expressions.find_map(|expression| match expression {
-        RuleExpr::Limit(limit) if limit.over && limit.kind == LimitKind::Bytes => {
-            Some(bits_per_second(limit))
+    while let Some(expression) = expressions.next() {
+        match expression {
+            RuleExpr::Meta { key: key @ (IifName | OifName | Iif | Oif), .. } => {
+                let device = device(*key, expressions.next()?, links)?;
+                named.get_or_insert(device);
+            }
+            RuleExpr::Limit(found) if found.over && found.kind == LimitKind::Bytes => limit = Some(found),
+            // A counter before the limit also counts the packets that pass.
+            RuleExpr::Counter { packets, bytes, .. } => counted = limit.map(|_| (*packets, *bytes)),
+            RuleExpr::Verdict(Verdict::Drop) => drops = true,
+            _ => selects = true,
         }
-        _ => None,
-    })?;
-    let drops = expressions.clone().any(|expression| matches!(expression, RuleExpr::Verdict(Verdict::Drop)));
-    // A counter before the limit also counts the packets that pass.
-    let counted = expressions.find_map(|expression| match expression {
-        RuleExpr::Counter { packets, bytes, .. } => Some((*packets, *bytes)),
-        _ => None,
-    });
+    }
+    let limit = limit.filter(|_| drops)?;
+    if counted.is_none() && (selects || !holds_a_second(limit)) {
+        return None;
+    }
     let (dropped, bytes) = counted.unwrap_or_default();
-    drops.then_some(PolicerCounters {
-        bits_per_second: limit,
+    let policer = PolicerCounters {
+        bits_per_second: bits_per_second(limit),
         leaving: false,
         uncounted: counted.is_none(),
         dropped,
         dropped_bytes: Bytes(bytes),
-    })
+    };
+    Some((named, policer))
 }
 
-/// Returns the device of `iifname DEVICE` or `oifname DEVICE`, and whether the packets leave it.
-fn named_device(expressions: &[RuleExpr]) -> Option<(String, bool)> {
-    expressions.windows(2).find_map(|pair| {
-        let [RuleExpr::Meta { key, .. }, RuleExpr::Cmp { op: CmpOp::Eq, data, .. }] = pair else {
-            return None;
-        };
-        let name = data.split(|byte| *byte == 0).next().unwrap_or_default();
-        let name = String::from_utf8_lossy(name).into_owned();
-        match key {
-            MetaKey::IifName => Some((name, false)),
-            MetaKey::OifName => Some((name, true)),
-            _ => None,
-        }
-    })
+/// Returns `None` for e.g. a set of devices, all devices but one, or a prefix of their names.
+fn device(key: MetaKey, comparison: &RuleExpr, links: &BTreeMap<u32, LinkFacts>) -> Option<Matched> {
+    let RuleExpr::Cmp { op: CmpOp::Eq, data, .. } = comparison else { return None };
+    let name = if matches!(key, Iif | Oif) {
+        links.get(&read_back::u32_at(data)?)?.name.clone()
+    } else {
+        // A prefix has no terminating zero.
+        data.contains(&0).then(|| read_back::text(data))?
+    };
+    Some((name, matches!(key, Oif | OifName)))
+}
+
+/// Whether the token bucket holds the bytes of about a second. It holds those of one unit and the burst
+/// (`nft_limit_init` in net/netfilter/nft_limit.c).
+fn holds_a_second(limit: &LimitExpr) -> bool {
+    limit.unit == LimitUnit::Second && u64::from(limit.burst) <= limit.rate / 10
 }
 
 fn bits_per_second(limit: &LimitExpr) -> u64 {

@@ -364,11 +364,10 @@ fn environments_come_before_values() {
     a.record.header.scenario.text = "schema = 1\nname = \"a\"".into();
     b.record.header.scenario.text = "schema = 1".into();
     let comparison = compare(&a.record, &b.record);
-    let text = comparison.environment_changes.iter().find(|change| change.property == "scenario text");
-    let text = text.map(|change| (change.a.as_str(), change.b.as_str()));
-    assert_eq!(text, Some(("line 2: name = \"a\"", "no line 2")));
-    let what: Vec<&str> =
-        comparison.environment_changes.iter().map(|change| change.property.as_str()).collect();
+    let changes = &comparison.environment_changes;
+    let text = changes.iter().find(|change| change.property == "scenario text").expect("it differs");
+    assert_eq!((text.a.as_str(), text.b.as_str()), ("line 2: name = \"a\"", "no line 2"));
+    let what: Vec<&str> = changes.iter().map(|change| change.property.as_str()).collect();
     assert_eq!(
         what,
         [

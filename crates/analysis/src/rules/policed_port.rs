@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 
 use samples::{DeviceCounters, PolicerCounters};
 use units::BitRate;
+use workload::Metric;
 
 use super::{ONE, datagram_loss, ethtool::typed_at, prelude::*, retransmits, strongest_by_device};
 
@@ -17,8 +18,8 @@ pub(crate) const RULE: Rule = Rule::cause("policed-port", look).counted().over(&
     "slow-congestion-control",
 ]);
 
-/// Fractions of the limit. TCP often stays below it. The token bucket of nftables holds the bytes of one second
-/// (`nft_limit_init` in net/netfilter/nft_limit.c), so a trial that lasts about a second can reach twice the limit.
+/// Fractions of the limit. TCP often stays below it. The token bucket of a rule without a counter holds the
+/// bytes of about a second, so a trial that lasts about a second can reach twice the limit.
 const NEAR: RangeInclusive<f64> = 0.1..=2.2;
 
 struct Policed<'a> {
@@ -40,51 +41,56 @@ fn polices(policer: &PolicerCounters, result: &ResultSummary, context: &Context<
         return policer.dropped > 0;
     }
     let rate = result.value.estimate / rate(policer).0;
-    // Only streams have these losses, and their value is a rate.
     let is_lossy = retransmits::is_lossy(result, context) || datagram_loss::is_lossy(result);
-    is_lossy && NEAR.contains(&rate)
+    result.metric == Metric::Throughput && is_lossy && NEAR.contains(&rate)
 }
 
 fn finding(worst: &Policed<'_>, found: &[Policed<'_>]) -> Claim {
-    claim(worst.device, &worst.policer, worst.result)
-        .about(found, |policed| policed.result)
-        .affected()
-        .with_evidence(found.iter().map(|it| {
+    let Policed { result, device, policer } = worst;
+    let detail = if policer.uncounted {
+        let measured = value(result.metric, result.value.estimate);
+        phrase!["its rule has no counter; ", measured, " measured, with losses"]
+    } else {
+        dropped(policer, *result)
+    };
+    claim(device, policer, detail).about(found, |policed| policed.result).affected().with_evidence(
+        found.iter().map(|it| {
             let Policed { result, device, policer } = it;
             if policer.uncounted {
                 Evidence::new(format!("measured in {}", result.label))
-                    .rounded(result.value.estimate, Unit::BitsPerSecond)
+                    .metric(result.metric, result.value.estimate)
                     .text(format!(", with losses; limit at {device} {}", rate(policer)))
             } else {
                 evidence(device, policer, &result.label)
             }
-        }))
+        }),
+    )
 }
 
 pub(crate) fn of_one(device: &DeviceCounters) -> Option<Claim> {
     let policer = device.policer.filter(|policer| !policer.uncounted && policer.dropped > 0)?;
     let evidence = evidence(&device.device, &policer, ONE);
-    Some(claim(&device.device, &policer, ONE).with_evidence([evidence]))
+    Some(claim(&device.device, &policer, dropped(&policer, ONE)).with_evidence([evidence]))
 }
 
-fn claim(device: &str, policer: &PolicerCounters, measured: impl Into<Phrase>) -> Claim {
-    let detail = if policer.uncounted {
-        phrase!["its rule has no counter, but ", measured, " lost packets near this rate"]
-    } else {
-        phrase!["it dropped ", count(policer.dropped, "packet"), " while measuring ", measured]
-    };
+fn dropped(policer: &PolicerCounters, measured: impl Into<Phrase>) -> Phrase {
+    phrase!["it dropped ", count(policer.dropped, "packet"), " while measuring ", measured]
+}
+
+fn claim(device: &str, policer: &PolicerCounters, detail: Phrase) -> Claim {
     let direction = if policer.leaving { "leaving" } else { "arriving" };
+    let (action, limitation) = if policer.uncounted {
+        (format!(" limits {direction} traffic to "), "Something else may have caused the losses.")
+    } else {
+        let limitation = "With segmentation offload one dropped packet contains many segments.";
+        (format!(" drops traffic {direction} above "), limitation)
+    };
     Claim::new(
         Severity::Warning,
-        phrase![
-            "A packet filter at ",
-            Phrase::device(device),
-            format!(" drops traffic {direction} above "),
-            rate(policer),
-        ],
+        phrase!["A packet filter at ", Phrase::device(device), action, rate(policer)],
     )
     .detail(detail)
-    .with_limits(["With segmentation offload one dropped packet contains many segments."])
+    .with_limits([limitation])
     .with_remedy(
         Remedy::manual(
             "If the limit is not intended, remove the rule or raise its rate; otherwise shape at the sender, which \

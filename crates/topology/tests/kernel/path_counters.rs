@@ -72,48 +72,65 @@ fn reads_rate_limits_of_packet_filters() {
     }
     let topology = Topology::create(&wire()).unwrap();
     let over = "limit rate over 1000000 bytes/second";
-    for (chain, rule, wanted) in [
+    let ingress = "netdev p { chain c { type filter hook ingress device eth0";
+    let forward = "inet p { chain c { type filter hook forward";
+    let input = "inet p { chain c { type filter hook input";
+    // The wanted values are those of `leaving` and `uncounted`.
+    for (chain, rules, wanted) in [
+        (ingress, format!("{over} drop"), Some((false, true))),
+        (ingress, format!("{over} counter drop"), Some((false, false))),
+        (ingress, format!("counter {over} drop"), Some((false, true))),
+        ("ip p { chain c { type filter hook output", format!("{over} drop"), Some((true, true))),
+        (forward, format!("oifname eth0 {over} counter drop"), Some((true, false))),
+        (input, format!("{over} counter drop; limit rate over 100 kbytes/second drop"), Some((false, false))),
         (
-            "netdev p { chain c { type filter hook ingress device eth0",
-            format!("{over} drop"),
-            Some((false, true)),
-        ),
-        (
-            "netdev p { chain c { type filter hook ingress device eth0",
-            format!("{over} counter drop"),
+            input,
+            format!("limit rate over 2 mbytes/second counter drop; {over} counter drop"),
             Some((false, false)),
         ),
         (
-            "netdev p { chain c { type filter hook ingress device eth0",
-            format!("counter {over} drop"),
+            "netdev p { chain c { type filter hook ingress devices = { lo, eth0 }",
+            format!("{over} drop"),
             Some((false, true)),
         ),
-        ("ip p { chain c { type filter hook output", format!("{over} drop"), Some((true, true))),
+        (input, format!("iif eth0 {over} drop"), Some((false, true))),
+        (forward, format!("iifname eth0 oifname other {over} counter drop"), Some((false, false))),
+        (input, format!("iif lo {over} drop"), None),
+        (input, format!("tcp dport 22 {over} counter drop"), Some((false, false))),
+        (input, format!("tcp dport 22 {over} drop"), None),
+        (input, "limit rate over 60000000 bytes/minute counter drop".to_owned(), Some((false, false))),
+        (input, "limit rate over 60000000 bytes/minute drop".to_owned(), None),
+        (input, format!("{over} burst 99999 bytes drop"), Some((false, true))),
+        (input, format!("{over} burst 1000000 bytes drop"), None),
+        (input, format!("iifname other {over} drop"), None),
+        (input, format!("iifname != other {over} drop"), None),
+        (input, format!("iifname {{ lo, eth0 }} {over} drop"), None),
+        (input, format!("iifname \"eth*\" {over} drop"), None),
         (
-            "inet p { chain c { type filter hook forward",
-            format!("oifname eth0 {over} counter drop"),
-            Some((true, false)),
+            "inet p { chain d { limit rate over 1 mbytes/second drop; }; chain c { type filter hook input",
+            "accept".to_owned(),
+            None,
         ),
-        ("inet p { chain c { type filter hook input", format!("iifname other {over} drop"), None),
-        ("inet p { chain c { type filter hook input", format!("{over} accept"), None),
-        ("inet p { chain c { type filter hook input", "limit rate over 10/second drop".to_owned(), None),
+        ("arp p { chain c { type filter hook input", format!("{over} drop"), None),
+        (input, format!("{over} accept"), None),
+        (input, "limit rate over 10/second drop".to_owned(), None),
     ] {
         let nft = || {
             Command::new("nft")
-                .arg(format!("flush ruleset; table {chain} priority 0; {rule}; }}; }}"))
+                .arg(format!("flush ruleset; table {chain} priority 0; {rules}; }}; }}"))
                 .status()
         };
         let Ok(status) = topology.namespace(&HostName::new("a")).unwrap().run_in(nft).unwrap() else {
             println!("skipped: reads_rate_limits_of_packet_filters: needs nft");
             return;
         };
-        assert!(status.success(), "{chain}: {rule}");
+        assert!(status.success(), "{chain}: {rules}");
         let policer = topology.reading(&[device("a:eth0")]).unwrap().devices[0].policer;
         let found = policer.map(|it| (it.bits_per_second, it.leaving, it.uncounted));
         assert_eq!(
             found,
             wanted.map(|(leaving, uncounted)| (8_000_000, leaving, uncounted)),
-            "{chain}: {rule}"
+            "{chain}: {rules}"
         );
     }
 }

@@ -1,7 +1,7 @@
 //! Further tests of individual rules.
 
 use findings::{Finding, Severity};
-use samples::ValidityWarning;
+use samples::{InstructionCounts, ValidityWarning};
 use units::Nanos;
 use workload::{LatencyHistogram, Measurement};
 
@@ -50,12 +50,21 @@ fn names_rate_limit_without_counter_if_segments_are_lost_near_it() {
         });
         run
     };
-    let says =
-        ["a:eth0 drops traffic arriving above 12.0 Gbit/s", "has no counter", "lost packets near this rate"];
+    let says = [
+        "a:eth0 limits arriving traffic to 12.0 Gbit/s",
+        "has no counter; 9.00 Gbit/s measured, with losses",
+    ];
     check(&policed(12_000, 1000), "policed-port", Severity::Warning, &says);
     for (megabits, segments) in [(12_000, 100), (3_000, 1000), (120_000, 1000)] {
         assert_eq!(claims(&policed(megabits, segments), "policed-port"), []);
     }
+    let mut counted = policed(12_000, 1000);
+    counted.each(made::UPPER, |trial| {
+        let gigabytes = trial.measurement.kind().measured_work().expect("a stream");
+        let total = (gigabytes * 9e9) as u64;
+        trial.instructions = Some(InstructionCounts { total, ..InstructionCounts::default() });
+    });
+    assert_eq!(claims(&counted, "policed-port"), [], "9e9 instructions per GB are no rate");
 }
 
 #[test]
