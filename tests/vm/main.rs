@@ -171,9 +171,9 @@ const CASES: &[Case] = &[
         test: hypervisor::guest_time_is_neither_work_nor_wait,
     },
     Case {
-        name: "overhead_of_tunnels_is_exact_and_encrypted_ones_send_nothing_in_clear",
+        name: "tunnel_headers_have_documented_lengths_and_messages_are_followed_in_clear_text",
         needs: WATCHED,
-        test: tunnels::overhead_is_exact_and_nothing_is_in_clear,
+        test: tunnels::headers_have_documented_lengths_and_messages_are_followed_in_clear_text,
     },
     Case {
         name: "finished_trials_survive_their_hypervisor",

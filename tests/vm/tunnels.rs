@@ -1,20 +1,22 @@
-//! Tests point-to-point tunnels in the virtual hypervisor: overhead, encryption, and where the keys are.
+//! Tests point-to-point tunnels in the virtual hypervisor: their overhead, and in which ones messages can be followed.
 
 use plumb_tests::trials;
 use serde_json::Value;
 
 use crate::{measured::number, sandbox};
 
-/// Each kind with the bytes that a frame on the wire has more than the kind's own device counts, over IPv4 and IPv6. The
-/// wire counts its Ethernet header (14 bytes). The other devices count inner IP packets, except that WireGuard counts its
-/// messages. The lengths of all inner packets are multiples of 4, so ESP pads them with 2 bytes.
+/// Each kind with the bytes that it adds over IPv4 and IPv6 to what its device counts: inner IP packets, or WireGuard's
+/// messages. The test does not cover the header, padding and tag of WireGuard's messages. The lengths of all inner packets
+/// are multiples of 4, so ESP pads them with 2 bytes.
 const KINDS: [(&str, [u64; 2]); 5] = [
-    ("geneve", [14 + 50, 14 + 70]),
-    ("gre", [14 + 24, 14 + 52]),
-    ("gretap", [14 + 38, 14 + 66]),
-    ("wireguard", [14 + 28, 14 + 48]),
-    ("esp", [14 + 56, 14 + 76]),
+    ("geneve", [50, 70]),
+    ("gre", [24, 52]),
+    ("gretap", [38, 66]),
+    ("wireguard", [28, 48]),
+    ("esp", [56, 76]),
 ];
+/// The Ethernet header, which the wire counts.
+const ETHERNET: u64 = 14;
 const ENCRYPTED: [&str; 2] = ["wireguard", "esp"];
 
 const WIRE: &str = r#"schema = 1
@@ -62,19 +64,16 @@ fn scenario() -> String {
     WIRE.to_owned() + &KINDS.iter().enumerate().map(tunnel).collect::<String>()
 }
 
-pub(crate) fn overhead_is_exact_and_nothing_is_in_clear() {
+pub(crate) fn headers_have_documented_lengths_and_messages_are_followed_in_clear_text() {
     let sandbox = sandbox();
     let file = sandbox.file("tunnels.toml", &scenario());
     for (family, flag) in ["-4", "-6"].into_iter().enumerate() {
         let output = sandbox.plumb(&["run", &file, flag, "--probe", "packet-way"]);
         assert_eq!(output.status, Some(0), "{output:?}");
         let raw = sandbox.succeed(&["report", "latest", "--format", "raw"]).out;
-        for text in [&raw, &output.out, &output.err] {
-            assert_eq!(text.split(not_base64).find(|word| is_key(word)), None, "a key was printed");
-        }
         let record: Value = serde_json::from_str(&raw).expect("a run record is JSON");
         if let Some(reason) = record["header"]["environment"]["inside"].as_str() {
-            assert!(reason.starts_with("this kernel has no "), "{reason}");
+            assert!(reason.starts_with("this machine cannot create `"), "{reason}");
         }
         for (kind, added) in KINDS {
             let of_kind = trials(&record).iter().filter(|trial| trial["result"] == format!("{kind}/latency"));
@@ -83,11 +82,11 @@ pub(crate) fn overhead_is_exact_and_nothing_is_in_clear() {
                 of_kind.iter().filter_map(|trial| added_bytes(trial, kind)).collect();
             assert!(!found.is_empty(), "other packets on the wire in each trial of {kind}: {record:#}");
             for (packets, bytes) in found {
-                assert_eq!(bytes, packets * added[family], "{kind} {flag}: {packets} packets");
+                assert_eq!(bytes, packets * (ETHERNET + added[family]), "{kind} {flag}: {packets} packets");
             }
             let on_wire =
                 of_kind.iter().filter(|trial| trial["arm"] == "probed").any(|trial| sees_wire(trial));
-            assert_eq!(on_wire, !ENCRYPTED.contains(&kind), "{kind} {flag}: clear text on the wire");
+            assert_eq!(on_wire, !ENCRYPTED.contains(&kind), "{kind} {flag}: messages on the wire");
         }
     }
 }
@@ -108,14 +107,4 @@ fn sees_wire(trial: &Value) -> bool {
     let mut points = steps.iter().flat_map(|step| [&step["from"], &step["to"]]);
     assert!(steps.len() > 1, "{trial:#}");
     points.any(|point| point["device"].as_str().is_some_and(|at| at.ends_with(":eth0")))
-}
-
-fn not_base64(c: char) -> bool {
-    !c.is_ascii_alphanumeric() && !"+/=".contains(c)
-}
-
-/// A key of WireGuard in base64, or one of ESP in hexadecimal digits.
-fn is_key(word: &str) -> bool {
-    let is_hex = word.len() == 40 && word.chars().all(|c| c.is_ascii_hexdigit());
-    is_hex || (word.len() == 44 && word.ends_with('='))
 }

@@ -91,7 +91,7 @@ pub fn missing_here(scenario: &Scenario, plan: &Plan, firecracker: Option<&FileP
             links.find_map(|link| Some((link.layer(), topology::missing(link.layer())?)))?;
         let is_existing = |host: &Host| host.existing.is_some();
         let can_move = !scenario.lab.hosts.iter().any(is_existing) && can_emulate();
-        can_move.then(|| format!("this kernel has no {layer} tunnels: {reason}"))
+        can_move.then(|| format!("this machine cannot create `{layer}` tunnels: {reason}"))
     })
 }
 

@@ -3,7 +3,7 @@
 
 mod contents;
 
-use std::{path::Path, sync::Arc, thread};
+use std::{path::Path, sync::Arc};
 
 use scenario::{HostName, Vm};
 use units::Bytes;
@@ -33,11 +33,11 @@ const MODULES: &[&str] = &[
     "tcp_bbr",
 ];
 const OWN_MEMORY: Bytes = Bytes(1 << 30);
-/// The maximum number of CPUs. The emulation threads of more CPUs would only wait for each other.
-const MOST_CPUS: usize = 8;
+/// The number of CPUs without guests, so that clients and servers can have different CPUs. One thread emulates them all.
+const CPUS: u32 = 2;
 /// The number of CPUs if the hypervisor runs guests. With two CPUs, QEMU 7.2 failed in 11 of 12 runs with
 /// four guests: guests reset or hung during boot. With one CPU, no run failed.
-const CPUS_WITH_GUESTS: usize = 1;
+const CPUS_WITH_GUESTS: u32 = 1;
 
 #[derive(Debug, Clone, Copy)]
 pub enum Hypervisor<'a> {
@@ -47,7 +47,8 @@ pub enum Hypervisor<'a> {
     Counts,
 }
 
-/// Returns the machine, and the counter if it counts instructions. `links` are the modules of the lab's links.
+/// Returns the machine, and the counter if it counts instructions. `links` are the modules of the lab's links, which are
+/// loaded if the kernel has them.
 pub fn hypervisor(
     host: HostName,
     kernel: Kernel,
@@ -55,7 +56,8 @@ pub fn hypervisor(
     links: &[&str],
     purpose: Hypervisor<'_>,
 ) -> Result<(Qemu, Option<InstructionCounter>), MachineError> {
-    let modules: Vec<&str> = Qemu::MODULES.iter().chain(MODULES).chain(links).copied().collect();
+    let links = kernel.available(links)?;
+    let modules: Vec<&str> = Qemu::MODULES.iter().chain(MODULES).chain(&links).copied().collect();
     // The file is open until the image contains it.
     let vmlinux;
     let (guests, files) = match purpose {
@@ -71,9 +73,8 @@ pub fn hypervisor(
     };
     let image = Arc::new(Image::build(&kernel, program, &modules, &files)?);
     let counts = matches!(purpose, Hypervisor::Counts);
-    let most = if counts || guests > Bytes(0) { CPUS_WITH_GUESTS } else { MOST_CPUS };
-    let cpus = thread::available_parallelism().map_or(1, |cpus| cpus.get().min(most));
-    let vm = Vm { vcpus: cpus as u32, memory: Bytes(OWN_MEMORY.0 + guests.0), ..Vm::default() };
+    let vcpus = if counts || guests > Bytes(0) { CPUS_WITH_GUESTS } else { CPUS };
+    let vm = Vm { vcpus, memory: Bytes(OWN_MEMORY.0 + guests.0), ..Vm::default() };
     let machine = Qemu::new(host, vm, Accelerator::Tcg, kernel, image).with_nested_run();
     if !counts {
         return Ok((machine, None));

@@ -199,7 +199,7 @@ impl<'a> Creator<'a> {
             configure::remove_setting(&mut settings, &element);
             let reason = format!("cannot set {setting}: {reason}");
             let devices = element.device().cloned().into_iter().collect();
-            self.missing.push(Missing { element, devices, reason });
+            self.missing.push(Missing { element, devices, reason, refusal: None });
         }
         Ok(Topology {
             namespaces: self.site.namespaces,
@@ -275,7 +275,7 @@ mod tests {
         let lab = lab();
         let mut creator = Creator::outside(&lab).unwrap();
         let tunnel = link::element(&lab.links[1]);
-        creator.note(tunnel.clone(), "pretended".into());
+        creator.note(tunnel.clone(), "pretended".into(), None);
         let topology = creator.run().unwrap();
         let missing: Vec<_> = topology.missing().iter().map(|missing| &missing.element).collect();
         assert_eq!(missing, [&tunnel, &route::element(&lab.routes[0])]);

@@ -4,6 +4,8 @@ use std::fmt;
 
 use scenario::{DeviceRef, DeviceSettingKind, HostName};
 
+use crate::refusal::Refusal;
+
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Element {
     Host(HostName),
@@ -46,6 +48,7 @@ pub struct Missing {
     pub element: Element,
     pub devices: Vec<DeviceRef>,
     pub reason: String,
+    pub(crate) refusal: Option<Refusal>,
 }
 
 impl fmt::Display for Missing {

@@ -3,7 +3,9 @@
 use scenario::{Lab, Layer};
 
 use crate::{
-    configure, link, scratch,
+    configure, link,
+    refusal::Refusal,
+    scratch,
     topology::Topology,
     trial::{Attempt, Trial},
 };
@@ -41,10 +43,16 @@ pub fn probe() -> Vec<Capability> {
     found
 }
 
-/// Returns why this kernel or process cannot create links with the layer, or `None` if it can.
+/// Returns why this kernel does not support links with the layer, or `None` if it does or no lab can be created.
 #[must_use]
-pub fn missing(layer: Layer) -> Option<String> {
-    link::trials(layer).iter().map(run).find(|capability| !capability.available).map(|it| it.detail)
+pub fn missing(layer: Layer) -> Option<Refusal> {
+    let refusal = |trial: &Trial| match trial.attempt {
+        Attempt::Lab(lab) => {
+            Topology::create(&lab()).ok()?.missing().iter().find_map(|missing| missing.refusal.clone())
+        }
+        Attempt::Call(_) => None,
+    };
+    link::trials(layer).iter().find_map(refusal)
 }
 
 fn run(trial: &Trial) -> Capability {

@@ -12,6 +12,8 @@ pub(crate) mod errno {
     pub(crate) const EEXIST: i32 = 17;
     pub(crate) const EINVAL: i32 = 22;
     pub(crate) const EIO: i32 = 5;
+    /// The XFRM subsystem reports an absent algorithm with it.
+    pub(crate) const ENOSYS: i32 = 38;
     pub(crate) const ENOPROTOOPT: i32 = 92;
     pub(crate) const EPROTONOSUPPORT: i32 = 93;
     pub(crate) const EOPNOTSUPP: i32 = 95;
@@ -22,7 +24,7 @@ pub(crate) mod errno {
     pub(crate) const EHOSTUNREACH: i32 = 113;
 }
 use errno::{
-    EACCES, EADDRINUSE, EAFNOSUPPORT, EEXIST, EHOSTUNREACH, EIO, ENETUNREACH, ENOENT, ENOPROTOOPT,
+    EACCES, EADDRINUSE, EAFNOSUPPORT, EEXIST, EHOSTUNREACH, EIO, ENETUNREACH, ENOENT, ENOPROTOOPT, ENOSYS,
     EOPNOTSUPP, EPERM, EPFNOSUPPORT, EPROTONOSUPPORT,
 };
 
@@ -46,7 +48,7 @@ impl Refusal {
     pub fn is_unsupported(&self) -> bool {
         matches!(
             self.errno,
-            EOPNOTSUPP | ENOENT | EAFNOSUPPORT | EPFNOSUPPORT | EPROTONOSUPPORT | ENOPROTOOPT
+            EOPNOTSUPP | ENOENT | ENOSYS | EAFNOSUPPORT | EPFNOSUPPORT | EPROTONOSUPPORT | ENOPROTOOPT
         )
     }
 
@@ -113,6 +115,11 @@ mod tests {
         let refusal = Refusal::new(EOPNOTSUPP, Some("Unknown device type".into()));
         assert_eq!(refusal.to_string(), "Unknown device type (Not supported)");
         assert!(refusal.is_unsupported());
+    }
+
+    #[test]
+    fn absent_algorithm_is_a_missing_feature() {
+        assert!(Refusal::new(errno::ENOSYS, None).is_unsupported());
     }
 
     #[test]

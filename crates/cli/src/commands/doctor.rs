@@ -102,7 +102,8 @@ fn verdicts(checks: &[Check], boot: Option<Nanos>) -> anyhow::Result<Vec<Verdict
         let scenario = Scenario::parse(builtin.name, builtin.text)?;
         // The order of trials does not affect the verdict.
         let plan = Plan::expand(&scenario, 0, &PlanOptions::default());
-        Ok(Verdict::of(&scenario, &plan, checks, boot))
+        let inside = ::lab::missing_here(&scenario, &plan, None).is_some();
+        Ok(Verdict::of(&scenario, &plan, checks, boot, inside))
     };
     builtin::all().iter().map(judge).collect()
 }

@@ -73,6 +73,12 @@ impl Kernel {
         Ok(Self { image, modules })
     }
 
+    /// Returns those of the modules that the kernel has.
+    pub(crate) fn available<'m>(&self, modules: &[&'m str]) -> Result<Vec<&'m str>, GuestError> {
+        let known = Modules::read(&self.modules)?;
+        Ok(modules.iter().copied().filter(|module| known.has(module)).collect())
+    }
+
     pub(crate) fn as_installed(&self, modules: &[&str]) -> Result<Vec<ImageFile>, GuestError> {
         let release = self.modules.file_name().unwrap_or_default();
         let mut name = OsString::from(PREFIX);

@@ -31,6 +31,10 @@ impl Modules {
         })
     }
 
+    pub(super) fn has(&self, module: &str) -> bool {
+        self.builtin.contains(module) || self.loadable.contains_key(module)
+    }
+
     pub(super) fn in_order(&self, wanted: &[&str]) -> Result<Vec<PathBuf>, GuestError> {
         let mut order: Vec<PathBuf> = Vec::new();
         for module in wanted.iter().filter(|module| !self.builtin.contains(**module)) {
@@ -73,6 +77,8 @@ mod tests {
         fs::write(folder.path().join("modules.dep"), dep).expect("writable");
         fs::write(folder.path().join("modules.builtin"), "kernel/net/vsock.ko\n").expect("writable");
         let modules = Modules::read(folder.path()).expect("just written");
+        let has = ["virtio_ring", "vsock", "virtio_mmio"].map(|module| modules.has(module));
+        assert_eq!(has, [true, true, false]);
         let order = modules.in_order(&["virtio_net", "vsock", "virtio_console"]).expect("installed");
         let names: Vec<_> = order.iter().map(|file| name(file)).collect();
         let expected = ["virtio_ring", "virtio", "failover", "net_failover", "virtio_net", "virtio_console"];

@@ -86,11 +86,11 @@ impl Arguments {
     }
 
     fn processors(&mut self, Qemu { host, vm, accelerator, nests, counter, .. }: &Qemu) {
-        // Each emulated CPU has its own thread.
+        // With a thread per emulated CPU, the kernel of a hypervisor sometimes crashed (QEMU 7.2).
         let (threads, cpu) = match accelerator {
             Accelerator::Kvm => ("", "host"),
             Accelerator::Tcg if counter.is_some() => (",thread=single", COUNTED_CPU),
-            Accelerator::Tcg if *nests => (",thread=multi", EMULATED_HYPERVISOR_CPU),
+            Accelerator::Tcg if *nests => (",thread=single", EMULATED_HYPERVISOR_CPU),
             Accelerator::Tcg => (",thread=multi", EMULATED_CPU),
         };
         let smm = if vm.board == Board::Q35 { ",smm=off" } else { "" };

@@ -1,5 +1,6 @@
 /* Determines whether a packet carries the followed message, and in which direction. It looks through VXLAN
- * (RFC 7348) and GENEVE (RFC 8926) without options on any port, and through GRE (RFC 2784, RFC 2890). */
+ * (RFC 7348) and GENEVE (RFC 8926) without options on any port, and through GRE (RFC 2784, RFC 2890) without checksums
+ * and sequence numbers. */
 #pragma once
 
 #include <bpf/bpf_endian.h>
@@ -222,8 +223,11 @@ static __always_inline __u32 encapsulation(const struct packet *at)
 		return (is_vxlan || is_geneve) && !(outer->udp.payload[1] & bpf_htonl(0xff)) ? 8 + 8 + ETHERNET : 0;
 	}
 	if (at->transport == GRE) {
-		/* The flags and the EtherType are where other protocols have the ports. */
-		__u32 length = outer->source_port & bpf_htons(GRE_KEY) ? 8 : 4;
+		/* The flags and the EtherType are where other protocols have the ports. Other flags and versions have other
+		 * headers. */
+		if (outer->source_port & ~bpf_htons(GRE_KEY))
+			return 0;
+		__u32 length = outer->source_port ? 8 : 4;
 		return outer->destination_port == bpf_htons(BRIDGED) ? length + ETHERNET : length;
 	}
 	return 0;

@@ -11,8 +11,11 @@ use crate::{
 
 /// `IFNAMSIZ` in linux/if.h, minus the terminating NUL.
 const DEVICE_NAME: usize = 15;
-/// `gre0` and the following exist in each namespace once the kernel has loaded GRE.
-const RESERVED: [&str; 8] = ["lo", "all", "default", "gre0", "gretap0", "erspan0", "ip6gre0", "ip6tnl0"];
+/// `gre0` and the following exist in each namespace once the kernel has loaded the module.
+const RESERVED: [&str; 12] = [
+    "lo", "all", "default", "gre0", "gretap0", "erspan0", "ip6gre0", "ip6tnl0", "tunl0", "sit0", "ip_vti0",
+    "ip6_vti0",
+];
 const NAME: usize = 48;
 const HOSTS: usize = 1000;
 

@@ -33,13 +33,13 @@ struct Facts {
     /// Whether a trailer of 2 bytes follows the inner packet, which is padded to fill 4 bytes with the trailer (RFC 4303,
     /// section 2.4).
     pads: bool,
-    /// Extension headers that Linux adds over IPv6.
+    /// Extension headers over IPv6.
     ipv6_options: u32,
     /// The header of the optional identifier.
     id_header: u32,
     id: Option<Identifier>,
     udp_port: Option<u16>,
-    /// Kernel modules that must be loaded before the first device is created.
+    /// Kernel modules to load before the first device is created, in this order. Kernels need not have all of them.
     modules: &'static [&'static str],
 }
 
@@ -52,11 +52,26 @@ pub(super) struct Identifier {
 const ETHERNET: u32 = 14;
 const UDP: u32 = 8;
 
-/// Linux sets a limit of 4 nested tunnels by default, in a destination option (RFC 2473, section 4.1.1).
+/// Like iproute2 by default, plumb limits nested tunnels to 4, in a destination option (RFC 2473, section 4.1.1).
 const ENCAPSULATION_LIMIT: u32 = 8;
 
 /// RFC 2890, section 2.
 const KEY: Identifier = Identifier { name: "key", valid: 1..=u32::MAX, default: None };
+
+/// `seqiv` needs a random number generator, which `drbg` provides.
+const ESP: &[&str] = &[
+    "sha512_generic",
+    "hmac",
+    "drbg",
+    "ctr",
+    "gcm",
+    "seqiv",
+    "aesni_intel",
+    "xfrm_user",
+    "xfrm_interface",
+    "esp4",
+    "esp6",
+];
 
 const GRE: Facts = Facts {
     layer: Layer::Gre,
@@ -109,7 +124,7 @@ impl Encapsulation {
                 id_header: 0,
                 id: Some(Identifier { name: "SPI", valid: 256..=u32::MAX, default: Some(256) }),
                 udp_port: None,
-                modules: &["xfrm_user", "xfrm_interface", "esp4", "esp6", "gcm", "seqiv", "aesni_intel"],
+                modules: ESP,
             },
         }
     }
@@ -138,12 +153,6 @@ impl Encapsulation {
     /// Returns whether each tunnel needs its own UDP port.
     pub(super) fn owns_port(self) -> bool {
         self == Self::Wireguard
-    }
-
-    /// Returns how many ends two tunnels with the same identifiers must share to be the same for the kernel. It finds a
-    /// security association by the SPI and one address.
-    pub(super) fn shared_ends(self) -> usize {
-        if self == Self::Esp { 1 } else { 2 }
     }
 
     pub(super) fn identifier(self) -> Option<Identifier> {

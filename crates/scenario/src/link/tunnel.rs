@@ -1,5 +1,7 @@
 //! Point-to-point tunnels.
 
+use std::net::IpAddr;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,8 +13,8 @@ use crate::{
     check::{Checker, Fits, Misfit},
     diagnosis::Problem,
     document::{Converter, Document, Entry, Section, Spanned},
-    family::Family,
-    names::{DeviceName, DeviceRef},
+    family::{Family, UNKNOWN},
+    names::{DeviceName, DeviceRef, HostName},
     packet_walk::World,
     resolve::{Draft, Mtus, Resolver},
 };
@@ -25,7 +27,7 @@ pub(crate) struct TunnelTable {
     /// encrypt IP packets.
     pub(crate) kind: Spanned<Encapsulation>,
     /// The VNI of `geneve` (1 to 16777215, default: 1), the key of `gre` and `gretap` (default: none), or the SPI of `esp`
-    /// (from 256, which is the default).
+    /// (256 or more, default: 256).
     #[schemars(range(min = 1))]
     pub(crate) id: Option<Spanned<u32>>,
     /// UDP port of the tunnel. Default: 6081 for `geneve`, 51820 for `wireguard`.
@@ -96,25 +98,20 @@ impl Entry<TunnelTable> {
         let first = all.next();
         if self.kind().keeps_family() && all.any(|family| Some(family) != first) {
             let message = format!("`{}` carries only packets of its own family", self.kind().word());
-            let help = "use one address family in the whole scenario";
+            let help = "run with `-4` or `-6`, or remove this tunnel";
             problems.push(Problem::new(self.name.span(), message, "two families").help(help));
         }
     }
 
-    /// Reports tunnels that the kernel cannot tell apart.
-    fn duplicates(&self, draft: &Draft, problems: &mut Vec<Problem>) {
+    /// Reports tunnels that the kernel of a host cannot distinguish.
+    fn duplicates(&self, draft: &Draft, tunnel: &Tunnel, problems: &mut Vec<Problem>) {
         let before = draft.lab.links.iter().take_while(|link| link.name() != self.name());
-        let tunnel =
-            resolved(draft, self.name()).filter(|tunnel| tunnel.encapsulation.identifier().is_some());
-        let twin = tunnel.and_then(|tunnel| {
-            let identifiers = |it: &Tunnel| (it.encapsulation, it.id, it.port);
-            let same = before.filter_map(as_tunnel).filter(|other| identifiers(other) == identifiers(tunnel));
-            let locals = |other: &Tunnel| other.ends.iter().filter(|end| tunnel.has_local(end)).count();
-            same.into_iter().find(|other| locals(other) >= self.kind().shared_ends())
-        });
-        if let Some(other) = twin {
-            let message =
-                format!("`{}` has the same kind, `id` and endpoints as `{}`", self.name(), other.name);
+        let shared = |other: &Tunnel| {
+            let known = tunnel.identities().find(|identity| other.identities().any(|it| it == *identity));
+            known.map(|(host, ..)| (host.clone(), other.name.clone()))
+        };
+        if let Some((host, other)) = before.filter_map(as_tunnel).find_map(shared) {
+            let message = format!("`{host}` cannot distinguish the tunnels `{}` and `{other}`", self.name());
             let place = self.table.id.as_ref().map_or_else(|| self.name.span(), Spanned::span);
             problems.push(Problem::new(place, message, "duplicate tunnel").help("use another `id`"));
         }
@@ -197,9 +194,9 @@ impl LinkTable for Entry<TunnelTable> {
         if let Some(tunnel) = resolved(draft, self.name()) {
             self.table.ends.without_local(&tunnel.ends, problems);
             self.families(draft, tunnel, problems);
+            self.duplicates(draft, tunnel, problems);
         }
         self.table.ends.networks(self.name(), "end", problems);
-        self.duplicates(draft, problems);
         self.shared_port(document, problems);
     }
 
@@ -232,9 +229,24 @@ pub struct Tunnel {
     pub ends: Vec<TunnelEnd>,
 }
 
+type Identity<'t> = (&'t HostName, Encapsulation, Option<u32>, Option<u16>, Vec<IpAddr>);
+
 impl Tunnel {
-    fn has_local(&self, other: &TunnelEnd) -> bool {
-        self.ends.iter().any(|end| end.local == other.local)
+    /// Returns, for each host, what must be unique in it: for ESP the identifier of the XFRM interface, for GENEVE the VNI,
+    /// port and remote address, and for GRE the key and both addresses.
+    fn identities(&self) -> impl Iterator<Item = Identity<'_>> {
+        use Encapsulation::{Esp, Geneve, Gre, Gretap, Wireguard};
+        let ends = self.ends.iter().zip(self.ends.iter().rev());
+        ends.filter_map(|(near, far)| {
+            let addresses = match self.encapsulation {
+                Wireguard => return None,
+                Esp => vec![],
+                Geneve => vec![far.local],
+                Gre | Gretap => vec![near.local, far.local],
+            };
+            let known = !addresses.contains(&UNKNOWN);
+            known.then_some((&near.at.host, self.encapsulation, self.id, self.port, addresses))
+        })
     }
 }
 

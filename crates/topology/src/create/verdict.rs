@@ -22,7 +22,7 @@ impl Creator<'_> {
             }
             if let Some(absent) = request.needs.iter().find(|at| self.is_absent(at)) {
                 let reason = format!("cannot {}: device `{absent}` is missing", request.operation);
-                self.note(request.element, reason);
+                self.note(request.element, reason, None);
             } else if !self.is_missing(&request.element) {
                 by_host.entry(request.host.clone()).or_default().push(request);
             }
@@ -60,18 +60,18 @@ impl Creator<'_> {
         // A route through a missing device also fails. The device itself is already reported.
         let is_consequence = refusal.is_unreachable() && !self.missing.is_empty();
         if follows || is_consequence || refusal.is_unsupported() {
-            self.note(element, format!("cannot {operation}: {refusal}"));
+            self.note(element, format!("cannot {operation}: {refusal}"), Some(refusal));
             return Ok(());
         }
         Err(CreateError::Refused { element, operation, refusal })
     }
 
-    pub(super) fn note(&mut self, element: Element, reason: String) {
+    pub(super) fn note(&mut self, element: Element, reason: String, refusal: Option<Refusal>) {
         if self.is_missing(&element) {
             return;
         }
         let devices = self.devices_of(&element);
-        self.missing.push(Missing { element, devices, reason });
+        self.missing.push(Missing { element, devices, reason, refusal });
     }
 
     fn devices_of(&self, element: &Element) -> Vec<DeviceRef> {

@@ -6,7 +6,7 @@ mod wireguard;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use nlink::netlink::{
-    MessageBuilder,
+    AttrIter, MessageBuilder,
     link::{
         GeneveDf, GeneveLink, GreLink, GretapLink, Ip6GreLink, Ip6GretapLink, LinkConfig, WireguardLink,
         XfrmLink,
@@ -24,6 +24,7 @@ use crate::{
     error::CreateError,
     message::Request,
     missing_capabilities::Element,
+    read_back::{self, u32_at},
     refusal::Refusal,
     scratch,
     trial::{Attempt, Trial},
@@ -31,7 +32,7 @@ use crate::{
 
 /// The initial TTL that RFC 1700 recommends and Linux uses for its own packets.
 const TTL: u8 = 64;
-/// Linux' default for GRE over IPv6 (`IPV6_DEFAULT_TNL_ENCAP_LIMIT`).
+/// iproute2's default for GRE over IPv6 (`IPV6_DEFAULT_TNL_ENCAP_LIMIT`).
 const ENCAPSULATION_LIMIT: u8 = 4;
 
 pub(super) const GENEVE: Trial = Trial {
@@ -134,6 +135,24 @@ impl LinkKind for Tunnel {
         Ok(requests)
     }
 
+    fn expected(&self, at: &DeviceRef) -> String {
+        let ends = self.ends.iter().zip(self.ends.iter().rev());
+        let Some((near, far)) = ends.into_iter().find(|(near, _)| near.at == *at) else {
+            return String::new();
+        };
+        let id = self.id.unwrap_or_default();
+        match self.encapsulation {
+            Encapsulation::Geneve => described_geneve(id, self.port.unwrap_or_default(), far.local),
+            Encapsulation::Gre | Encapsulation::Gretap => described_gre(id, near.local, far.local),
+            Encapsulation::Esp => described_esp(id),
+            Encapsulation::Wireguard => String::new(),
+        }
+    }
+
+    fn reported(&self, data: &[u8]) -> String {
+        reported(self.encapsulation, data).unwrap_or_default()
+    }
+
     fn secure(&self, site: &Site<'_>) -> Result<(), Refusal> {
         match self.encapsulation {
             Encapsulation::Wireguard => wireguard::exchange_keys(self, &site.namespaces),
@@ -141,6 +160,37 @@ impl LinkKind for Tunnel {
             Encapsulation::Geneve | Encapsulation::Gre | Encapsulation::Gretap => Ok(()),
         }
     }
+}
+
+fn described_geneve(id: u32, port: u16, remote: IpAddr) -> String {
+    format!("VNI {id} to {remote} on port {port}")
+}
+
+fn described_gre(key: u32, local: IpAddr, remote: IpAddr) -> String {
+    format!("key {key} from {local} to {remote}")
+}
+
+fn described_esp(id: u32) -> String {
+    format!("interface ID {id}")
+}
+
+fn reported(encapsulation: Encapsulation, data: &[u8]) -> Option<String> {
+    let find = |wanted: u16| AttrIter::new(data).find(|(attribute, _)| *attribute == wanted).map(|(_, v)| v);
+    let address = |wanted: u16| read_back::ip(find(wanted)?);
+    Some(match encapsulation {
+        // IFLA_GENEVE_ID, _PORT, _REMOTE and _REMOTE6.
+        Encapsulation::Geneve => {
+            let port = u16::from_be_bytes(find(5)?.try_into().ok()?);
+            described_geneve(u32_at(find(1)?)?, port, address(2).or_else(|| address(7))?)
+        }
+        // IFLA_GRE_IKEY, _LOCAL and _REMOTE.
+        Encapsulation::Gre | Encapsulation::Gretap => {
+            described_gre(u32::from_be(u32_at(find(4)?)?), address(6)?, address(7)?)
+        }
+        // IFLA_XFRM_IF_ID.
+        Encapsulation::Esp => described_esp(u32_at(find(2)?)?),
+        Encapsulation::Wireguard => return None,
+    })
 }
 
 fn random<const BYTES: usize>() -> [u8; BYTES] {

@@ -34,7 +34,14 @@ pub(super) struct Verdict {
 }
 
 impl Verdict {
-    pub(super) fn of(scenario: &Scenario, plan: &Plan, checks: &[Check], boot: Option<Nanos>) -> Self {
+    /// `inside` means that the scenario runs in a virtual hypervisor.
+    pub(super) fn of(
+        scenario: &Scenario,
+        plan: &Plan,
+        checks: &[Check],
+        boot: Option<Nanos>,
+        inside: bool,
+    ) -> Self {
         let results = &plan.results;
         let works = |id: &str| checks.iter().any(|check| check.id == id && check.status != Status::Missing);
         let has_guests = scenario.lab.hosts.iter().any(|host| host.vm.is_some());
@@ -42,8 +49,6 @@ impl Verdict {
             has_guests && !checks.iter().any(|check| check.id == KVM && check.status == Status::Works);
         let needs_modules = |link: &&Link| !link.modules().is_empty();
         let tunnels = scenario.lab.links.iter().filter(needs_modules).flat_map(topology::needs);
-        let lacks_tunnels = tunnels.clone().any(|id| !works(id)) && guests::NEEDS.into_iter().all(works);
-        let inside = lacks_tunnels || has_guests && ::lab::missing_here(scenario, plan, None).is_some();
         let boot = if has_guests || inside { boot } else { Some(Nanos(0)) };
         let mut verdict = Self {
             name: scenario.name.clone(),
@@ -51,15 +56,16 @@ impl Verdict {
             measurable: 0,
             missing: BTreeSet::new(),
             lost_paths: scenario.paths.iter().map(|path| path.name.to_string()).collect(),
-            emulated: emulated || lacks_tunnels,
+            emulated: emulated || inside,
             in_hypervisor: inside,
             duration: boot.map(|boot| ::lab::run_time(scenario, plan, boot, inside)),
             trials_duration: ::lab::run_time(scenario, plan, Nanos(0), false),
         };
         for result in results {
             let mut needs = needs(scenario, result);
-            if lacks_tunnels {
+            if inside {
                 tunnels.clone().for_each(|id| _ = needs.remove(id));
+                needs.insert(guests::BOOT);
             }
             let mut lacking: Vec<_> = needs.into_iter().filter(|id| !works(id)).collect();
             // Without privileges, other checks only fail as a consequence.
@@ -165,7 +171,8 @@ mod tests {
         let scenario = Scenario::parse(name, builtin::find(name).expect("built in").text).expect("parses");
         let plan = Plan::expand(&scenario, 0, &PlanOptions::default());
         let checks: Vec<_> = ALL.iter().map(|&id| check(id, status_of(id))).collect();
-        Verdict::of(&scenario, &plan, &checks, None)
+        let inside = status_of("wireguard") == Status::Missing && name == "tunnels";
+        Verdict::of(&scenario, &plan, &checks, None, inside)
     }
 
     fn without(name: &str, missing: &str) -> Verdict {
@@ -209,7 +216,7 @@ mod tests {
             ("bridge-queues", "tap", "all"),
             ("bridge-queues", "queues", "none"),
             ("bridge-multiqueue", "queues", "all"),
-            // Guests can boot, so a virtual hypervisor has the tunnels.
+            // A virtual hypervisor has the tunnels.
             ("tunnels", "wireguard", "all"),
         ] {
             let verdict = without(name, missing);

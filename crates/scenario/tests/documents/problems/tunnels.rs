@@ -97,6 +97,53 @@ fn reports_bridge_on_a_tunnel_without_ethernet() {
     Scenario::parse("test", &bridged("gretap")).expect("carries Ethernet frames");
 }
 
+/// Two tunnels of a kind between the same hosts.
+fn both(kind: &str) -> String {
+    TUNNELS.replace("geneve", kind).replace("\"gre\"", &format!("\"{kind}\""))
+}
+
+/// `t1` has other addresses in `b` and `a` than `t0`.
+fn over_another_wire(text: &str) -> String {
+    let wire = "[wires.second]\nbetween = [\"a:eth2\", \"b:eth2\"]\n\
+                addresses = [\"198.18.7.1/24\", \"198.18.7.2/24\"]\n[tunnels.t0]";
+    let (before, t1) = text.split_once("[tunnels.t1]").expect("it is there");
+    before.replace("[tunnels.t0]", wire) + "[tunnels.t1]" + &t1.replace("eth0", "eth2")
+}
+
+fn check_duplicate(text: &str) {
+    check_text(text, "[tunnels.t1]", "cannot distinguish the tunnels `t1` and `t0`", "another `id`");
+}
+
+fn check_distinct(text: &str) {
+    Scenario::parse("test", text).expect("the kernel can distinguish the tunnels");
+}
+
+#[test]
+fn hosts_distinguish_geneve_by_vni_port_and_remote() {
+    let geneve = both("geneve");
+    check_duplicate(&geneve);
+    check_distinct(&geneve.replace("[tunnels.t1]\n", "[tunnels.t1]\nid = 2\n"));
+    check_distinct(&geneve.replace("[tunnels.t1]\n", "[tunnels.t1]\nport = 7000\n"));
+    check_distinct(&over_another_wire(&geneve));
+}
+
+#[test]
+fn hosts_distinguish_gre_by_key_and_both_addresses() {
+    let gre = both("gre");
+    check_duplicate(&gre);
+    check_distinct(&gre.replace("[tunnels.t1]\n", "[tunnels.t1]\nid = 2\n"));
+    check_distinct(&over_another_wire(&gre));
+    check_distinct(&gre.replacen("\"gre\"", "\"gretap\"", 1).replacen("[\"gre\"", "[\"gretap\"", 1));
+}
+
+#[test]
+fn hosts_distinguish_esp_by_spi() {
+    let esp = both("esp");
+    check_duplicate(&esp);
+    check_duplicate(&over_another_wire(&esp));
+    check_distinct(&esp.replace("[tunnels.t1]\n", "[tunnels.t1]\nid = 257\n"));
+}
+
 #[test]
 fn reports_invalid_identifiers() {
     let with = |kind: &str, more: &str| replaced(kind, &format!("{kind}\n{more}"));
@@ -106,14 +153,8 @@ fn reports_invalid_identifiers() {
     check_text(&with(gre, "port = 7"), "port = 7", "`gre` does not use UDP", "remove");
     check_text(&with(geneve, "port = 0"), "port = 0", "the UDP port cannot be 0", "6081");
     check_text(&replaced(gre, "kind = \"vxlan\""), "vxlan", "`vxlan`", "gretap");
-    let twice = replaced(gre, geneve).replace("[\"gre\"", "[\"geneve\"");
-    check_text(&twice, "[tunnels.t1]", "`t1` has the same kind, `id` and endpoints as `t0`", "another `id`");
-    let other = twice.replace("[tunnels.t1]\n", "[tunnels.t1]\nid = 2\n");
-    Scenario::parse("test", &other).expect("another VNI");
-    let esp = twice.replace("geneve", "esp");
-    check_text(&esp, "[tunnels.t1]", "`t1` has the same kind, `id` and endpoints as `t0`", "another `id`");
     check_text(&with(gre, "id = 255").replace("gre", "esp"), "id", "255 is not a valid SPI", "use 256");
-    let wireguard = twice.replace("geneve", "wireguard");
+    let wireguard = both("wireguard");
     check_text(&wireguard, "[tunnels.t1]", "port 51820 is already used by `t0`", "another `port`");
     let numbered = wireguard.replace("[tunnels.t1]", "[tunnels.t1]\nid = 1");
     check_text(&numbered, "id = 1", "`wireguard` has no identifier", "remove it");
@@ -148,7 +189,7 @@ fn reports_second_family_in_esp() {
             &text,
             "[tunnels.t1]",
             "`esp` carries only packets of its own family",
-            "one address family",
+            "run with `-4` or `-6`",
         );
     }
 }

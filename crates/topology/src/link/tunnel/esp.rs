@@ -1,5 +1,5 @@
-//! IPsec with ESP in tunnel mode (RFC 4303) and AES-GCM (RFC 4106), on an XFRM interface. Keys are random and exist only
-//! in the kernel.
+//! IPsec with ESP in tunnel mode (RFC 4303) and AES-GCM (RFC 4106), on an XFRM interface. Keys are random, and never
+//! stored or printed.
 
 use nlink::netlink::{
     Connection, Xfrm,
@@ -22,7 +22,9 @@ pub(super) fn exchange_keys(tunnel: &Tunnel, namespaces: &Namespaces) -> Result<
         let key: [u8; KEY] = random();
         let association = || {
             let association = XfrmSaBuilder::new(from.local, to.local, id, IpsecProtocol::Esp);
-            association.mode(XfrmMode::Tunnel).reqid(id).if_id(id).aead_aes_gcm(&key, TAG_BITS)
+            let association = association.mode(XfrmMode::Tunnel).reqid(id).if_id(id);
+            // Like `ip xfrm`, no replay window: it would drop packets that several CPUs reorder.
+            association.replay_window(0).aead_aes_gcm(&key, TAG_BITS)
         };
         // A packet that the host forwards needs its own policy after decryption.
         let inward = [PolicyDirection::In, PolicyDirection::Forward];

@@ -1,4 +1,4 @@
-//! WireGuard (linux/wireguard.h). Keys are random and exist only in the kernel.
+//! WireGuard (linux/wireguard.h). Keys are random, and never stored or printed.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
