@@ -17,7 +17,7 @@ use crate::fixtures::{Fixture, connections, datagrams_at, device, jitter, open_l
 const SEED: u64 = 7;
 const BLOCKS: u32 = 6;
 /// Tables with names as keys, and keys with names as values.
-const HOSTS: [&str; 4] = ["hosts", "pods", "guests", "members"];
+const HOSTS: [&str; 5] = ["hosts", "pods", "guests", "members", "ends"];
 const ENDS: [&str; 8] = ["between", "host", "hosts", "from", "to", "node", "egress", "devices"];
 
 fn parsed(text: &str) -> Scenario {
