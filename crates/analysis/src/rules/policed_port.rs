@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use samples::{DeviceCounters, PolicerCounters};
 use units::BitRate;
-use workload::Metric;
+use workload::Quantity;
 
 use super::{ONE, datagram_loss, ethtool::typed_at, prelude::*, retransmits, strongest_by_device};
 
@@ -42,7 +42,7 @@ fn polices(policer: &PolicerCounters, result: &ResultSummary, context: &Context<
     }
     let rate = result.value.estimate / rate(policer).0;
     let is_lossy = retransmits::is_lossy(result, context) || datagram_loss::is_lossy(result);
-    result.metric == Metric::Throughput && is_lossy && NEAR.contains(&rate)
+    result.metric.quantity() == Quantity::BitRate && is_lossy && NEAR.contains(&rate)
 }
 
 fn finding(worst: &Policed<'_>, found: &[Policed<'_>]) -> Claim {

@@ -86,11 +86,13 @@ impl Arguments {
     }
 
     fn processors(&mut self, Qemu { host, vm, accelerator, nests, counter, .. }: &Qemu) {
-        // With a thread per emulated CPU, the kernel of a hypervisor sometimes crashed (QEMU 7.2).
+        // With a thread for each of several CPUs, the kernel of a hypervisor sometimes crashed. With one thread for its
+        // only CPU, a nested guest hung (QEMU 7.2).
         let (threads, cpu) = match accelerator {
             Accelerator::Kvm => ("", "host"),
             Accelerator::Tcg if counter.is_some() => (",thread=single", COUNTED_CPU),
-            Accelerator::Tcg if *nests => (",thread=single", EMULATED_HYPERVISOR_CPU),
+            Accelerator::Tcg if *nests && vm.vcpus > 1 => (",thread=single", EMULATED_HYPERVISOR_CPU),
+            Accelerator::Tcg if *nests => (",thread=multi", EMULATED_HYPERVISOR_CPU),
             Accelerator::Tcg => (",thread=multi", EMULATED_CPU),
         };
         let smm = if vm.board == Board::Q35 { ",smm=off" } else { "" };
