@@ -72,7 +72,7 @@ fn check_lab(lab: &Lab) -> Result<(), String> {
     let topology = Topology::create(lab).map_err(|error| error.to_string())?;
     match topology.missing() {
         [] => Ok(()),
-        [first, ..] => Err(first.to_string()),
+        [first, ..] => Err(first.refusal.as_ref().map_or_else(|| first.to_string(), ToString::to_string)),
     }
 }
 
