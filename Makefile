@@ -1,7 +1,7 @@
-# Every target works in a fresh clone with a Rust toolchain (rustup) and apt; see `make help`. Tests use the
-# dev profile. They are always built for the whole workspace, because a single package would have other
-# features, so all of its dependencies would be rebuilt. `make build` uses the release profile, benches and packages use
-# dist. The demos use the dev profile, because it builds in half the time; their reports say so.
+# Every target works in a fresh clone with rustup and apt; see `make help`. Tests use the dev profile, and always
+# build the whole workspace: building a single package selects other features, which rebuilds all of its dependencies.
+# `make build` uses the release profile; benches and packages use dist. The demos use dev, which builds in half the
+# time; their reports say so.
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
@@ -14,16 +14,15 @@ PLUMB  := $(BUILT)/debug/plumb
 XTASK  := cargo run --quiet --bin xtask --
 
 FUZZ_SECONDS := 15
-# The architectures of a release.
 ARCHS := x86_64 aarch64
-# These tools are not optimised, because they run for only a second. They are installed from another
-# directory, because this one sets $(TARGET).
+# Tools run for only a second, so they are not optimised. cargo installs them from another directory, because this one
+# sets $(TARGET).
 CARGO_TOOL := CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off cargo install --quiet --locked
-# This is the last file that npm writes.
+# npm writes this file last.
 NODE := tests/browser/node_modules/.package-lock.json
 
-# Each entry is COMMAND:PACKAGE or /FILE:PACKAGE. A package is installed if its command or file is missing.
-# PACKAGE? is skipped on Debian releases that do not have it.
+# Each entry is COMMAND:PACKAGE or /FILE:PACKAGE, and installs the package if its command or file is missing. Debian
+# releases without PACKAGE? skip it.
 TO_BUILD := cc:gcc /usr/include/stdio.h:libc6-dev musl-gcc:musl-tools git:git clang:clang /usr/include/bpf/bpf_helpers.h:libbpf-dev
 GUESTS   := /usr/share/doc/busybox-static/copyright:busybox-static qemu-system-x86_64:qemu-system-x86 /var/lib/dpkg/info/linux-image-cloud-amd64.list:linux-image-cloud-amd64 /var/lib/dpkg/info/linux-image-6.12-cloud-amd64.list:linux-image-6.12-cloud-amd64?
 CONTAINERS := podman:podman runc:runc /usr/lib/podman/netavark:netavark iptables:iptables ovs-vswitchd:openvswitch-switch slirp4netns:slirp4netns
@@ -32,7 +31,10 @@ TO_FLEET := ip:iproute2 unshare:util-linux sshd:openssh-server nft:nftables nats
 TO_CROSS := /usr/aarch64-linux-gnu/include/stdio.h:libc6-dev-arm64-cross
 TO_BENCH := unshare:util-linux ip:iproute2 ping:iputils-ping iperf3:iperf3 sockperf:sockperf
 TO_EMULATE := qemu-aarch64-static:qemu-user-static
-# These tools are optional. Rows of missing tools are omitted.
+# With systemd, Debian's Docker package starts a daemon with its own bridge, so users have to install it themselves.
+TO_SOAK  := sqlite3:sqlite3 $(if $(wildcard /run/systemd/system),,dockerd:docker.io containerd:containerd /usr/lib/cni/bridge:containernetworking-plugins)
+CRICTL   := sigs.k8s.io/cri-tools/cmd/crictl@v1.37.0
+# Optional. Benches omit the rows of missing tools.
 MININET  := mn:mininet brctl:bridge-utils
 PERF     := perf:linux-perf
 TRACERS  := bpftrace:bpftrace strace:strace
@@ -81,7 +83,8 @@ lint: setup-build $(NODE) ## Check every house rule: fmt, clippy, edges, licence
 
 .PHONY: soak
 soak: setup ## Run tests of an hour or more under load and faults (ARGS="NAME", e.g. kills or storm; ROUNDS=n, SEED=n)
-	@xtask/setup.sh sqlite3:sqlite3 >&2
+	@xtask/setup.sh $(TO_SOAK) >&2
+	@command -v crictl >/dev/null || ! command -v go >/dev/null || GOBIN=/usr/local/bin go install $(CRICTL)
 	@$(if $(ROUNDS),SOAK_ROUNDS=$(ROUNDS)) $(if $(SEED),SOAK_SEED=$(SEED)) cargo test --quiet --workspace --test soak -- $(ARGS)
 
 .PHONY: fuzz
@@ -145,7 +148,7 @@ $(NODE): tests/browser/package-lock.json
 setup-build: toolchain
 	@xtask/setup.sh $(TO_BUILD)
 
-# rustup may be configured not to install the toolchain of rust-toolchain.toml automatically.
+# rustup may be configured not to install rust-toolchain.toml's toolchain automatically.
 .PHONY: toolchain
 toolchain:
 	@command -v rustup >/dev/null || command -v cargo >/dev/null || { echo "no Rust toolchain; see https://rustup.rs" >&2; exit 1; }

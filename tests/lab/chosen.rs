@@ -1,4 +1,4 @@
-//! Tests adaptive runs, and the remedies that are tried after them.
+//! Tests adaptive runs and the trials of remedies after them.
 
 use std::{collections::BTreeSet, thread, time::Duration};
 

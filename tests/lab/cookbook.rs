@@ -1,4 +1,4 @@
-//! Runs each cookbook page's scenario in short and checks its finding.
+//! Runs a short version of each cookbook page's scenario and checks its finding.
 
 use std::{fs, path::Path};
 
@@ -22,7 +22,7 @@ fn check(page: &Path) {
     let (name, scenario) = scenario.split_once('\n').expect("a block has lines");
     let sandbox = sandbox();
     let file = sandbox.file(name, scenario);
-    // A finding from a comparison needs five blocks. A finding from a fact of the run does not.
+    // Findings from comparisons need five blocks. Findings from a single fact do not.
     let trials = if finding == "offload-off" { "5" } else { "2" };
     let _ = sandbox.succeed(&["run", &file, "--trials", trials]);
     let found = sandbox.as_undisturbed(|_| ()).findings("latest");

@@ -1,4 +1,4 @@
-//! Tests runs with competing load: the process is identified, and disturbed trials are repeated.
+//! Tests runs with competing load: plumb identifies the process and repeats disturbed trials.
 
 use std::{
     io::{BufRead, BufReader},
@@ -26,7 +26,7 @@ fn discarded(trial: &Value) -> Vec<Value> {
     attempts.map(|attempt| attempt["reason"].clone()).collect()
 }
 
-/// Keeps both CPUs of a two-CPU machine busy, so that traffic gets less than half.
+/// Keeps both CPUs of a two-CPU machine busy, so that traffic gets less than half of the CPU time.
 fn noise(sandbox: &Sandbox) -> Vec<OtherWork> {
     OtherWork::on_cpus(std::thread::available_parallelism().map_or(2, usize::from), sandbox.home())
 }
@@ -48,7 +48,7 @@ pub(crate) fn names_a_burst_and_repeats_its_trials() {
     assert_eq!(run.wait().expect("it was started").code(), Some(0), "{printed}");
     let record = sandbox.record();
     let named = |causes: Vec<Value>| disturbers(causes).iter().any(|name| name == OtherWork::NAME);
-    // If other tests keep the CPUs busy, the trial is stored with the cause.
+    // The trial is stored with the cause if other tests keep the CPUs busy.
     let again = trials(&record).iter().filter(|trial| named(discarded(trial))).count();
     let kept = trials(&record).iter().filter(|trial| named(warnings(trial))).count();
     assert!(again + kept > 0, "{printed}");
@@ -71,7 +71,7 @@ pub(crate) fn run_under_load_warns_and_a_gate_is_undecided() {
     let findings = sandbox.findings("latest");
     let first = &findings["findings"][0];
     assert_eq!((&first["id"], &first["severity"]), (&"disturbed".into(), &"serious".into()), "{findings}");
-    // Only the competing processes with the most CPU time are listed, e.g. with tests in parallel.
+    // The record lists only the competing processes with the most CPU time, e.g. if tests run in parallel.
     let by = disturbers(trials(&sandbox.record()).iter().flat_map(warnings));
     let is_named = |text: &str| by.iter().any(|name| text.contains(&format!("`{name}`")));
     assert!(by.iter().any(|name| name == OtherWork::NAME) || by.len() >= 3, "{by:?}");
@@ -86,7 +86,7 @@ pub(crate) fn run_under_load_warns_and_a_gate_is_undecided() {
 
 pub(crate) fn repeats_a_trial_with_a_stopped_agent() {
     let sandbox = sandbox();
-    // With long trials, the time between two trials is comparatively short.
+    // Trials are long compared with the time between them.
     let file = sandbox.file("wire.toml", &wire(8, "1500ms"));
     let mut run = sandbox.start(&["run", &file]);
     assert!(wait_until(Duration::from_secs(20), || agents(&sandbox).len() == 3), "no agents were started");
@@ -101,7 +101,7 @@ pub(crate) fn repeats_a_trial_with_a_stopped_agent() {
     let record = sandbox.record();
     let stalled = |causes: Vec<Value>| causes.iter().any(|cause| cause["kind"] == "stalled");
     assert!(trials(&record).iter().any(|trial| stalled(discarded(trial))), "{record}");
-    // After three stops in a row, the trial is stored with the cause.
+    // A trial that stops three times in a row is stored with the cause.
     let kept = trials(&record).iter().filter(|trial| stalled(warnings(trial))).collect::<Vec<_>>();
     assert!(kept.iter().all(|trial| discarded(trial).len() == 2), "{record}");
 }

@@ -88,7 +88,7 @@ pub(crate) fn guests_on_one_bridge_never_use_the_wire() {
     let sent = lab.iperf3("app", "web", "198.18.64.11");
     assert!(sent["end"]["sum_received"]["bytes"].as_u64() > Some(1_000_000), "{sent}");
     let after = lab.packets("node1", "eth0");
-    // A few ARP packets may pass, but no megabytes.
+    // A few ARP packets may pass, but not megabytes.
     assert!(after.0 - before.0 < 10 && after.1 - before.1 < 10, "{before:?} to {after:?}");
 }
 

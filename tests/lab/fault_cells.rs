@@ -33,7 +33,7 @@ const KINDS: [Kind; 7] = [
 #[derive(Debug, Clone, Copy)]
 struct Cell {
     kind: Kind,
-    tunnel: bool,
+    tunnel: Option<&'static str>,
     ping: bool,
 }
 
@@ -48,13 +48,17 @@ struct Fault {
 impl Cell {
     fn all() -> Vec<Self> {
         let of_kind = |kind| {
-            [(false, false), (false, true), (true, false), (true, true)].map(|(tunnel, ping)| Self {
-                kind,
-                tunnel,
-                ping,
-            })
+            let loads = [(None, false), (None, true), (Some("vxlan"), false), (Some("vxlan"), true)];
+            loads.map(|(tunnel, ping)| Self { kind, tunnel, ping })
         };
         KINDS.into_iter().flat_map(of_kind).collect()
+    }
+
+    fn holes_in_tunnels() -> Vec<Self> {
+        let of_kind = |kind| {
+            ["geneve", "wireguard", "esp"].map(|tunnel| Self { kind, tunnel: Some(tunnel), ping: true })
+        };
+        [Kind::MtuHole, Kind::IcmpHole].into_iter().flat_map(of_kind).collect()
     }
 
     fn is_routed(self) -> bool {
@@ -71,7 +75,7 @@ impl Cell {
             }
             Kind::IcmpHole => {
                 let says = vec!["router:eth1 loses the client's packets above 1300 bytes".to_owned()];
-                let device = if self.tunnel { "router:vx0" } else { "router:eth0" };
+                let device = if self.tunnel.is_some() { "router:t0" } else { "router:eth0" };
                 ("kind = \"icmp-hole\"".to_owned(), device, &["black-hole"], says)
             }
             Kind::CpuLimit => {
@@ -114,7 +118,7 @@ impl Cell {
             (true, Kind::CpuLimit) => {
                 "kind = \"ping-pong\", duration = \"1s\", waiting = \"spin\"".to_owned()
             }
-            // One connection does not use up the ports.
+            // A single connection does not use up the ports.
             (true, Kind::SnatPorts) => format!("kind = \"connect\", duration = \"1s\", clients = {streams}"),
             (true, _) => "kind = \"ping-pong\", duration = \"1s\", message = 1380".to_owned(),
         }
@@ -122,13 +126,22 @@ impl Cell {
 }
 
 pub(crate) fn names_faults(seed: u32, cells: usize) {
+    names(Cell::all, seed, cells);
+}
+
+/// Of three kinds of tunnels that the virtual hypervisor has.
+pub(crate) fn names_holes_in_tunnels(seed: u32, cells: usize) {
+    names(Cell::holes_in_tunnels, seed, cells);
+}
+
+fn names(all: fn() -> Vec<Cell>, seed: u32, cells: usize) {
     println!("  SEED={seed}");
     let mut random = Random::of(seed);
-    let mut table = Cell::all();
+    let mut table = all();
     let mut wrong = String::new();
     for number in 0..cells {
         if table.is_empty() {
-            table = Cell::all();
+            table = all();
         }
         let cell = table.swap_remove(random.below(table.len()));
         let fault = cell.fault(&mut random);

@@ -15,8 +15,7 @@ wires.down = { between = ["switch:p2", "server:eth0"], addresses = ["none", "198
 bridges.br0 = { host = "switch", ports = ["p1", "p2"] }
 paths.path = { from = "client", to = "server", layers = ["wire", "bridge"], baseline = true }
 "#;
-/// The small MTU is between the routers. On a wire of the server, TCP would adapt its segment size to the
-/// MTU.
+/// The small MTU is between the routers, because TCP adapts its segment size to the MTU of the server's own wire.
 const ROUTERS: &str = r#"
 hosts.client = {}
 hosts.near = {}
@@ -58,7 +57,7 @@ const CASES: &[(&str, &str, &str, &str, &str)] = &[
     (ROUTERS, ICMP_HOLE, "near:eth0", PING_OF_1450, "1372 bytes"),
 ];
 
-/// The program creates no cgroup for commands in a lab, so these tests do. They use cgroup version 1.
+/// The tests create cgroups (version 1) themselves, because plumb creates none for commands in a lab.
 const CPU_CGROUPS: &str = "/sys/fs/cgroup/cpu";
 pub(crate) const CPU_LIMITS: Need =
     Need::File("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "cgroups of version 1 with CPU limits");

@@ -16,17 +16,18 @@ pub(crate) const CAUSES: [&str; 8] = [
 
 #[derive(Debug)]
 pub(crate) struct Lab {
-    /// Through a router, which sends ICMP errors. Otherwise, through a switch.
+    /// Whether the path uses a router, which sends ICMP errors, or a switch.
     pub(crate) routed: bool,
-    pub(crate) tunnel: bool,
-    /// Of both wires. A switch uses only the first.
+    /// `vxlan`, or a kind of `[tunnels]`.
+    pub(crate) tunnel: Option<&'static str>,
+    /// The MTUs of both wires. A switch uses only the first.
     pub(crate) mtus: [u32; 2],
     pub(crate) rate: Option<&'static str>,
 }
 
 impl Lab {
     pub(crate) fn client_device(&self) -> &'static str {
-        if self.tunnel { "client:vx0" } else { "client:eth0" }
+        if self.tunnel.is_some() { "client:t0" } else { "client:eth0" }
     }
 
     pub(crate) fn measure(&self, sandbox: &Sandbox, workload: &str, factor: &str, trials: u32) {
@@ -50,15 +51,15 @@ wires.up = {{ between = ["client:eth0", "switch:p1"], addresses = ["198.18.0.1/2
 wires.down = {{ between = ["switch:p2", "server:eth0"], addresses = ["none", "198.18.0.2/24"]{wire} }}
 bridges.br0 = {{ host = "switch", ports = ["p1", "p2"] }}
 {}"#,
-            tunnel_to("server")
+            tunnel(self.tunnel.unwrap_or("vxlan"), "server")
         )
     }
 
     fn router(&self) -> String {
         let [up, down] = self.mtus.map(|mtu| self.wire(mtu));
         let (back, via, tunnel) = match self.tunnel {
-            true => ("198.18.9.0/24", "198.18.9.2", tunnel_to("router")),
-            false => ("198.18.0.0/24", "198.18.0.2", String::new()),
+            Some(kind) => ("198.18.9.0/24", "198.18.9.2", tunnel(kind, "router")),
+            None => ("198.18.0.0/24", "198.18.0.2", String::new()),
         };
         format!(
             r#"
@@ -80,22 +81,24 @@ routes = [
         format!(", mtu = {mtu}{}", rate.unwrap_or_default())
     }
 
-    fn path(&self) -> &'static str {
-        match (self.routed, self.tunnel) {
-            (false, false) => "from = \"client:eth0\", to = \"server:eth0\", layers = [\"wire\", \"bridge\"]",
-            (false, true) => {
-                "from = \"client:vx0\", to = \"server:vx0\", layers = [\"vxlan\", \"wire\", \"bridge\"]"
-            }
-            (true, false) => "from = \"client:eth0\", to = \"server:eth0\", layers = [\"wire\"]",
-            (true, true) => "from = \"client:vx0\", to = \"server:eth0\", layers = [\"vxlan\", \"wire\"]",
-        }
+    fn path(&self) -> String {
+        let server = if self.tunnel.is_some() && !self.routed { "server:t0" } else { "server:eth0" };
+        let bridge = if self.routed { "" } else { ", \"bridge\"" };
+        let tunnel = self.tunnel.map(|kind| format!("\"{kind}\", ")).unwrap_or_default();
+        let client = self.client_device();
+        format!("from = \"{client}\", to = \"{server}\", layers = [{tunnel}\"wire\"{bridge}]")
     }
 }
 
-fn tunnel_to(host: &str) -> String {
+/// Returns a tunnel between `client` and `host`.
+fn tunnel(kind: &str, host: &str) -> String {
+    let (table, ends, first) = match kind {
+        "vxlan" => ("vxlans.t0", "members", "vni = 7".to_owned()),
+        _ => ("tunnels.t0", "ends", format!("kind = \"{kind}\"")),
+    };
     format!(
-        "vxlans.vx0.vni = 7\n\
-         vxlans.vx0.members.client = {{ over = \"eth0\", address = \"198.18.9.1/24\" }}\n\
-         vxlans.vx0.members.{host} = {{ over = \"eth0\", address = \"198.18.9.2/24\" }}\n"
+        "{table}.{first}\n\
+         {table}.{ends}.client = {{ over = \"eth0\", address = \"198.18.9.1/24\" }}\n\
+         {table}.{ends}.{host} = {{ over = \"eth0\", address = \"198.18.9.2/24\" }}\n"
     )
 }

@@ -54,11 +54,11 @@ struct Hole {
     fault: &'static str,
     placed: &'static str,
     loses: &'static str,
-    /// The largest packets that pass on the wire and in the tunnel. A tunnel over IPv6 adds 70 bytes.
+    /// The largest packets that pass on the wire and in the tunnel. An IPv6 tunnel adds 70 bytes.
     carried: [u32; 2],
 }
 
-/// The smallest MTU of a device with IPv6 is 1280, but a switch may have less.
+/// Uses a switch, because a device with IPv6 has an MTU of at least 1280.
 const MTU_HOLE: Hole = Hole {
     lab: SWITCHED,
     fault: "kind = \"mtu-hole\"\nmtu = 1200",
@@ -103,8 +103,7 @@ pub(crate) fn names_holes_in_ipv6() {
     }
 }
 
-/// Each run creates a new lab, because hosts remember the MTU of a path for minutes
-/// (net.ipv6.route.mtu_expires).
+/// Creates a new lab for each run, because hosts remember a path's MTU for minutes (net.ipv6.route.mtu_expires).
 fn measured(hole: &Hole, placed: &str) -> Value {
     let sandbox = sandbox();
     let text = format!(

@@ -23,7 +23,7 @@ pub(crate) fn names_a_disabled_offload() {
         assert_eq!(hint["evidence"][0]["label"], "off on eth0", "{user:?}: {hint}");
         assert_eq!(hint["remedy"]["commands"][0], "ethtool -k eth0", "{user:?}: {hint}");
     }
-    // All hints are printed, because the trial is not stored.
+    // The trial is not stored, so the client prints all hints.
     let printed = sandbox.inside("left", &client(&["--no-keep"]));
     assert!(printed.contains("Offloads of eth0 are off"), "{printed}");
     assert!(!printed.contains("ethtool -K"), "nothing was compared, so nothing is advised: {printed}");

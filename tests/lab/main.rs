@@ -1,5 +1,4 @@
-//! Tests real labs: each path is checked against the kernel, and a lab that was removed leaves nothing
-//! behind.
+//! Tests real labs: the kernel confirms each path, and a removed lab leaves nothing behind.
 #![expect(clippy::disallowed_methods, reason = "tests read files, /proc and the clock")]
 #![expect(clippy::disallowed_macros, reason = "the cells of a table are printed")]
 
@@ -171,6 +170,11 @@ const CASES: &[Case] = &[
         name: "verdict_gives_the_cause_of_faults_drawn_from_a_table",
         needs: &[ROOT],
         test: || fault_cells::names_faults(CELL_SEED, 3),
+    },
+    Case {
+        name: "verdict_names_a_hole_in_a_tunnel_of_the_virtual_hypervisor",
+        needs: &[ROOT, Need::Program("qemu-system-x86_64", "qemu-system-x86"), Need::GuestKernel],
+        test: || fault_cells::names_holes_in_tunnels(CELL_SEED, 1),
     },
     Case {
         name: "runs_without_a_fault_name_none",

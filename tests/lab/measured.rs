@@ -68,7 +68,7 @@ pub(crate) fn run_is_measured() {
     assert_eq!(findings["run"]["state"], "complete");
 }
 
-/// With few CPUs, the streams take turns. Rates must not be added up.
+/// With few CPUs, the streams take turns, so rates must not be added up.
 pub(crate) fn thousand_streams() {
     const SECONDS: f64 = 0.3;
     let sandbox = sandbox();

@@ -1,4 +1,4 @@
-//! Tests that plumb neither trusts nor touches files, processes and labs of other users of the machine.
+//! Tests that plumb neither trusts nor touches other users' files, processes and labs.
 #![expect(clippy::disallowed_macros, reason = "prints why a test returns early")]
 
 use std::{
@@ -308,8 +308,7 @@ pub(crate) fn namespaces_of_another_user() {
         return;
     }
     theirs.sleeps();
-    // This process belongs to root and holds the network namespace, once from inside the user namespace and
-    // once from outside.
+    // Root's process holds the network namespace, once from inside and once from outside the user namespace.
     let hold = format!("exec 7</proc/{0}/ns/net; exec", theirs.pid());
     let enter = format!("{hold} nsenter --preserve-credentials --user --target {} sleep 600", theirs.pid());
     for (script, reported) in [(enter, "user namespace"), (format!("{hold} sleep 600"), "network namespace")]

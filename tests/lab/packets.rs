@@ -1,4 +1,4 @@
-//! Tests packet sizes and queues as seen by the devices, and the device settings during the trials.
+//! Tests packet sizes and queues as seen by the devices, and the device settings during trials.
 
 use plumb_tests::{Leftovers, trials, wire};
 use serde_json::Value;

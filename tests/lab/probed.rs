@@ -47,7 +47,7 @@ fn check_counters(trial: &Value) {
     for (one, other) in [(0, 1), (1, 0)] {
         let count = |at: usize, what: &str| devices[at][what].as_u64().expect("a count");
         assert!(count(one, "tx_packets") > 20, "{devices:?}");
-        // The counters are read one after another, so a neighbour discovery may occur in between.
+        // plumb reads the counters one after another, so a neighbour discovery may come in between.
         let missed = count(one, "tx_packets").abs_diff(count(other, "rx_packets"));
         assert!(missed <= 3, "sent packets are received: {devices:?}");
         assert_eq!(count(one, "tx_dropped") + count(one, "rx_errors"), 0);
@@ -122,7 +122,7 @@ pub(crate) fn killed_controller_unloads_its_probes() {
     assert!(wait_until(PATIENCE, begun), "no program was loaded, or no trial stored");
     run.kill().expect("SIGKILL can be sent");
     run.wait().expect("it was started");
-    // No program is pinned, so all disappear with the process.
+    // No program is pinned, so all programs disappear with the process.
     before.are_gone_within(PATIENCE);
     let resumed = sandbox.succeed(&["run", "--resume", "--quiet"]);
     assert!(!resumed.err.contains("plans differ"), "{}", resumed.err);

@@ -1,5 +1,4 @@
-//! Tests runs that are stored in a PostgreSQL database: the server restarts, and several controllers want the
-//! same run.
+//! Tests runs in a PostgreSQL database: the server restarts, and several controllers compete for a run.
 
 use std::{
     process::{Child, Stdio},

@@ -35,7 +35,7 @@ fn watched() {
     assert_eq!((output.status, &first["verdict"]), (Some(0), &"first".into()), "{output:?}");
     let bytes = first["bytes"].as_u64().expect("bytes are counted");
     let median = first["results"][0]["value"]["estimate"].as_f64().expect("a rate");
-    // Trials last 400 ms including the warm-up, and repeated trials count too.
+    // A trial lasts 400 ms with its warm-up. Repeated trials count too.
     let record = sandbox.record();
     let trials = record["trials"].as_array().expect("a list");
     let made: usize = trials.iter().map(|trial| 1 + trial["discarded"].as_array().map_or(0, Vec::len)).sum();
@@ -55,7 +55,7 @@ fn watched() {
     );
     let (output, third) = once(&sandbox, &plan(&sandbox, &hook));
     if output.status == Some(2) {
-        // With too much competing load, no hook runs.
+        // No hook runs if the competing load is too high.
         let reason = third["gate"]["undecided"][0]["reason"].as_str().unwrap_or_default();
         let causes = ["Other work used the CPUs", "The noise between two runs"];
         assert!(causes.iter().any(|cause| reason.starts_with(cause)), "{output:?}");

@@ -1,4 +1,4 @@
-//! Checks that no fault is named as a cause if the lab has no fault.
+//! Checks that no fault is named as a cause in a lab without faults.
 
 use std::fmt::Write as _;
 
@@ -45,7 +45,7 @@ impl Drawn {
         let workload = if is_bounded { random.one_of(&BOUNDED) } else { random.one_of(&UNBOUNDED) };
         let mut lab = Lab {
             routed: random.one_of(&[false, true]),
-            tunnel: random.one_of(&[false, true]),
+            tunnel: random.one_of(&[None, Some("vxlan")]),
             mtus: [random.one_of(&[1400, 1500, 9000]), 0],
             rate: is_bounded.then(|| random.one_of(&RATES)),
         };

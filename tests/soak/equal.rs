@@ -9,7 +9,7 @@ pub(crate) fn equal_runs() {
     let pairs = rounds(40);
     let (mut different, mut unknown, mut same, mut failed) = (0, 0, 0, 0);
     for pair in 0..pairs {
-        // Each pair uses a new database, so that the noise between runs is unknown.
+        // Each pair uses a new database, so plumb does not know the noise between runs.
         let sandbox = sandbox();
         let file = sandbox.file("wire.toml", &wire_with_latency(5, "300ms"));
         for name in ["a", "b"] {

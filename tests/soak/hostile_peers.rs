@@ -49,7 +49,7 @@ const KINDS: [Kind; 14] = [
     Kind { name: "guest agent", memory: 64, meet: |stage| stage.rebalance("agent") },
     // Copying the program holds it in memory twice.
     Kind { name: "SSH host", memory: 128, meet: Stage::ssh },
-    // A value may have 64 MiB.
+    // A value may take 64 MiB.
     Kind { name: "PostgreSQL server", memory: 112, meet: Stage::store },
 ];
 

@@ -52,6 +52,11 @@ const CASES: &[Case] = &[
         test: || fault_cells::names_faults(seed(), rounds(28)),
     },
     Case {
+        name: "verdict_names_holes_in_geneve_wireguard_and_esp",
+        needs: &[Need::Root, Need::Program("qemu-system-x86_64", "qemu-system-x86"), Need::GuestKernel],
+        test: || fault_cells::names_holes_in_tunnels(seed(), rounds(6)),
+    },
+    Case {
         name: "fifty_runs_without_a_fault_name_none",
         needs: &[Need::Root],
         test: || without_faults::name_no_cause(seed(), rounds(50)),

@@ -98,8 +98,8 @@ pub(crate) fn quick_under_loops() {
     for (result, then) in results(&findings).zip(results(&before)) {
         let (now, then) = (cost(result), cost(then));
         println!("  {}: {now:.3} CPU-s per unit of work, undisturbed {then:.3}", result["id"]);
-        // Smaller batches and colder caches may double the cost. If the loops' CPU time were included, the
-        // cost would be five times as high.
+        // Smaller batches and colder caches may double the cost. Including the loops' CPU time would multiply it by
+        // five.
         assert!(now < 2.5 * then, "CPU time of others is charged to {}", result["id"]);
     }
     let check = sandbox.plumb(&["check", "latest", "--against", "before"]);

@@ -35,7 +35,7 @@ const CNI: &str = r#"{"cniVersion": "0.4.0", "name": "pods", "plugins": [{"type"
 
 struct Kind {
     name: &'static str,
-    /// Two endpoints of this kind, except for `local`.
+    /// Two endpoints of this kind, or one for `local`.
     words: Vec<String>,
 }
 
@@ -163,7 +163,7 @@ impl Runtimes {
 }
 
 impl Drop for Runtimes {
-    /// A daemon that is killed leaves its containers, processes and mounts.
+    /// A killed daemon leaves behind its containers, processes and mounts.
     fn drop(&mut self) {
         for script in &self.cleanups {
             let _ = self.podman.shell(script);

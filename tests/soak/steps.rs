@@ -45,7 +45,7 @@ pub(crate) fn pooled(quiet: &[Steps]) -> BTreeMap<String, f64> {
 #[derive(Debug, Default)]
 pub(crate) struct Agreement {
     pub(crate) runs: usize,
-    /// Intervals that contain the undisturbed value, out of all.
+    /// The number of intervals that contain the undisturbed value.
     pub(crate) covered: usize,
     pub(crate) intervals: usize,
     pub(crate) complete: usize,

@@ -1,4 +1,4 @@
-//! Tests guests that boot: their properties, and the cleanup after them.
+//! Tests guests that boot: their properties and their cleanup.
 
 use std::{thread, time::Duration};
 

@@ -2,6 +2,7 @@
 //! distribution.
 
 use std::{
+    collections::BTreeSet,
     fs,
     os::unix::net::UnixStream,
     path::{Path, PathBuf},
@@ -15,17 +16,8 @@ pub(crate) const MIB: f64 = 1024.0 * 1024.0;
 const GUIDE: &str = include_str!("../../docs/guide/rebalance.md");
 /// The machines are smaller here than in the guide.
 const FOR_A_GIB: u64 = 96;
-/// The modules to load, in this order. Modules that are built in have no file in the folder.
-const MODULES: [&str; 8] = [
-    "drivers/virtio/virtio_ring",
-    "drivers/virtio/virtio",
-    "drivers/virtio/virtio_pci_legacy_dev",
-    "drivers/virtio/virtio_pci_modern_dev",
-    "drivers/virtio/virtio_pci",
-    "drivers/virtio/virtio_balloon",
-    "drivers/virtio/virtio_mem",
-    "drivers/char/virtio_console",
-];
+/// Modules that are built in have no file in the folder.
+const MODULES: [&str; 4] = ["virtio_pci", "virtio_balloon", "virtio_mem", "virtio_console"];
 const FOLDERS: [&str; 7] = ["bin", "dev", "lib", "proc", "sys", "run", "mnt"];
 const PREAMBLE: &str = "#!/bin/busybox sh
 /bin/busybox --install -s /bin
@@ -99,7 +91,8 @@ impl GuestKernel {
         Self { image: kernel.image, modules: kernel.modules }
     }
 
-    pub(crate) fn initrd(&self, folder: &Path, script: &str, plumb: Option<&str>) {
+    /// Packs `folder/root`, which may hold other files already, into `folder/initrd`.
+    pub(crate) fn initrd(&self, folder: &Path, script: &str, modules: &[&str], plumb: Option<&str>) {
         let root = folder.join("root");
         for part in FOLDERS {
             fs::create_dir_all(root.join(part)).expect("own file");
@@ -107,24 +100,41 @@ impl GuestKernel {
         fs::copy("/bin/busybox", root.join("bin/busybox")).expect("it was installed");
         if let Some(plumb) = plumb {
             fs::create_dir_all(root.join("usr/local/bin")).expect("own file");
-            // The program is stripped as in a package, because unpacking is slow in a guest.
+            // Stripped as in a package, because unpacking is slow in a guest.
             let to = root.join("usr/local/bin/plumb");
             let stripped =
                 Command::new("strip").arg("-o").arg(to).arg(plumb).status().expect("gcc needs it too");
             assert!(stripped.success());
         }
-        for (place, module) in MODULES.iter().enumerate() {
+        for (place, file) in self.in_order(&[&MODULES, modules].concat()).iter().enumerate() {
             // The shell loads modules in the order of their names, and busybox detects compression by
             // content.
-            let file = self.modules.join("kernel").join(module);
-            let copy = root.join(format!("lib/{place}.ko"));
-            let _ = fs::copy(file.with_extension("ko"), &copy)
-                .or_else(|_| fs::copy(file.with_extension("ko.xz"), &copy));
+            let copied = fs::copy(self.modules.join(file), root.join(format!("lib/{place:03}.ko")));
+            let _ = copied.expect("it is installed");
         }
         fs::write(root.join("init"), PREAMBLE.to_owned() + script).expect("own file");
         let pack = "chmod 755 init && find . | busybox cpio -o -H newc > ../initrd 2>/dev/null";
         let made = Command::new("sh").args(["-c", pack]).current_dir(root).status().expect("a shell");
         assert!(made.success());
+    }
+
+    /// Returns the files of modules, each after those that it needs (modules.dep(5) lists these last to first).
+    fn in_order(&self, modules: &[&str]) -> Vec<String> {
+        let list = fs::read_to_string(self.modules.join("modules.dep")).expect("kmod wrote it");
+        let mut order: Vec<String> = Vec::new();
+        for module in modules {
+            let is_it = |line: &&str| {
+                let file =
+                    line.split(':').next().and_then(|path| path.rsplit('/').next()).unwrap_or_default();
+                file.split('.').next().unwrap_or_default().replace('-', "_") == *module
+            };
+            let files = list.lines().find(is_it).unwrap_or_default().replace(':', "");
+            let new: Vec<String> = files.split(' ').rev().map(str::to_owned).collect();
+            order.extend(new.into_iter().filter(|file| !file.is_empty()));
+        }
+        let mut known = BTreeSet::new();
+        order.retain(|file| known.insert(file.clone()));
+        order
     }
 }
 

@@ -1,4 +1,4 @@
-//! Tests a monitor's privileges while its guest runs, as reported by the kernel.
+//! Tests a monitor's privileges while its guest runs, as the kernel reports them.
 
 use std::{collections::BTreeSet, fs, ops::RangeInclusive};
 
@@ -6,7 +6,7 @@ use plumb_tests::{PATIENCE, wait_until};
 
 use crate::{remains::monitor, sandbox};
 
-/// UIDs that neither accounts nor services use, including `plumb server`.
+/// UIDs that no account or service uses, not even `plumb server`.
 const UNASSIGNED: RangeInclusive<u32> = 60_578..=61_183;
 
 pub(crate) fn monitor_has_little() {
@@ -19,7 +19,7 @@ pub(crate) fn monitor_has_little() {
     assert!(wait_until(PATIENCE, || monitor(&sandbox).is_some()), "no monitor");
     let pid = monitor(&sandbox).expect("the monitor runs");
     let read = |file: &str| fs::read_to_string(format!("/proc/{pid}/{file}")).unwrap_or_default();
-    // QEMU installs its filter after it has parsed its arguments.
+    // QEMU installs its filter only after parsing its arguments.
     let lines = || -> BTreeSet<String> {
         read("status").lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
     };

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{measured::number, sandbox};
 
-/// The largest spread of counts, relative to their median.
+/// The largest spread of counts relative to their median.
 const SCATTER: f64 = 0.01;
 
 const SCENARIO: &str = r#"schema = 1

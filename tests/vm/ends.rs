@@ -35,7 +35,7 @@ fn well_begun(sandbox: &Sandbox) -> (Child, u32) {
 pub(crate) fn killed_controller_leaves_no_monitor() {
     let before = Remains::now();
     let sandbox = sandbox();
-    // By then, the agent is ready and still checks the probes.
+    // By then, the agent is ready but still checks the probes.
     let booted = ready(&boot(&sandbox, &["--probe", "none"])) + Duration::from_millis(300);
     for moment in [Duration::ZERO, Duration::from_millis(700), booted] {
         let (mut controller, _) = booting(&sandbox);

@@ -1,4 +1,4 @@
-//! Tests runs with guests that fail: the error, the cleanup, and the stored trials.
+//! Tests runs with failing guests: the error, the cleanup, and the stored trials.
 
 use std::{
     io::{BufRead, BufReader, Read},

@@ -1,4 +1,4 @@
-//! Tests Firecracker guests. If the program is not installed, they are skipped with the reason.
+//! Tests Firecracker guests. Without the program, the tests are skipped with the reason.
 
 use plumb_tests::trials;
 use serde_json::Value;

@@ -92,14 +92,14 @@ pub(crate) fn vhost_saves_calls() {
             worker_times[usize::from(with_vhost)] += worker_time(trial);
         }
     }
-    // The other guest receives a few packets, too, e.g. neighbour solicitations.
+    // The other guest receives a few packets too, e.g. neighbour solicitations.
     let [without, with] = worker_times;
     assert!(with > 10 * without, "{without} ns without vhost, {with} ns with it");
     let findings = sandbox.findings("latest");
     for result in findings["results"].as_array().expect("a list") {
         let (calls, packets) = (calls_per_message(result), packets_written_per_message(result));
         if result["path"].as_str().is_some_and(|path| path.contains("vhost")) {
-            // Timers and the agent's channel make calls too. Their number per message depends on the speed.
+            // Timers and the agent's channel make calls too, at a number per message that depends on the speed.
             assert_eq!(packets, 0.0, "{}: written by QEMU, {calls} calls a message", result["id"]);
         } else {
             assert!(packets > 0.9 && calls > MANY, "{}: {packets} of {calls} calls a message", result["id"]);
@@ -109,7 +109,7 @@ pub(crate) fn vhost_saves_calls() {
     assert!(page.contains("vhost workers") && page.contains("in a virtual hypervisor"), "{page}");
 }
 
-/// A microvm's devices interrupt the vCPU's ioctl. On q35, the ioctl may last for the whole trial.
+/// A microvm's devices interrupt the vCPU's ioctl, which on q35 may last for the whole trial.
 pub(crate) fn guest_time_is_neither_work_nor_wait() {
     let sandbox = sandbox();
     let ping = "[workloads.latency]\nkind = \"ping-pong\"\nduration = \"500ms\"\nwarmup = \"100ms\"\n\n\

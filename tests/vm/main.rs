@@ -9,6 +9,7 @@ use plumb_tests::{Case, Need, Sandbox, run};
 mod balloon;
 mod boots;
 mod by_hand;
+mod captured;
 mod confined;
 mod conntrack;
 mod counted;
@@ -171,9 +172,22 @@ const CASES: &[Case] = &[
         test: hypervisor::guest_time_is_neither_work_nor_wait,
     },
     Case {
-        name: "tunnel_headers_have_documented_lengths_and_messages_are_followed_in_clear_text",
+        name: "messages_are_followed_through_tunnels_but_not_on_the_underlay_of_encrypted_ones",
         needs: WATCHED,
-        test: tunnels::headers_have_documented_lengths_and_messages_are_followed_in_clear_text,
+        test: tunnels::messages_are_followed,
+    },
+    Case {
+        name: "tunnels_have_the_documented_headers_and_encrypt",
+        needs: &[
+            Need::Program("qemu-system-x86_64", "qemu-system-x86"),
+            Need::Program("tcpdump", "tcpdump"),
+            Need::EachGuestKernel,
+            Need::File(
+                "/usr/share/doc/busybox-static",
+                "busybox in one file (apt-get install busybox-static)",
+            ),
+        ],
+        test: captured::tunnels_have_the_documented_headers_and_encrypt,
     },
     Case {
         name: "finished_trials_survive_their_hypervisor",

@@ -7,10 +7,9 @@ use serde_json::Value;
 
 use crate::{remains::processes, sandbox};
 
-/// A hash assigns streams to queues. With this many streams, one of two queues remains unused in one out of
-/// 2^15 runs.
+/// A hash assigns streams to queues. With this many streams, one of two queues stays unused in one of 2^15 runs.
 const MANY: u32 = 16;
-/// The number of packets that may arrive between reading a device's counters and those of its queues.
+/// Packets that may arrive between reading a device's counters and its queues' counters.
 const BETWEEN: u64 = 8;
 
 pub(crate) fn scenario(vm: &str, more: &str) -> String {

@@ -24,7 +24,7 @@ fn start(folder: &Path, name: &str, fills: u32) -> Machine {
 pub(crate) fn memory_goes_to_the_machine_that_uses_it() {
     let sandbox = sandbox();
     let folder = sandbox.home();
-    GuestKernel::of_test().initrd(folder, SCRIPT, None);
+    GuestKernel::of_test().initrd(folder, SCRIPT, &[], None);
     let idle = start(folder, "build", 1);
     let _busy = start(folder, "web", 160);
     let text = guide("capacity", folder).replace("\"10s\"", "\"1s\"");

@@ -16,8 +16,7 @@ use crate::sandbox;
 const NAME: &str = "plumb-test-web";
 const FOR: &str = "300ms";
 
-/// A machine that is stopped before the guest's first instruction. Its tap device is in a private network
-/// namespace.
+/// A machine stopped before the guest's first instruction, with its tap device in a private network namespace.
 struct Standing(Child);
 
 impl Standing {
@@ -101,7 +100,7 @@ fn check_machine(vm: &Value) {
     assert_eq!(vm["unread"], json!([]), "root sees everything");
     let threads = vm["threads"].as_array().expect("a list");
     let of = |role: &str| threads.iter().filter(|thread| thread["role"] == role).count();
-    // The monitor has its own iothread in addition to the configured one.
+    // Besides the configured iothread, the monitor has its own.
     assert_eq!((of("cpu"), of("main"), of("vhost")), (3, 1, 0), "{threads:?}");
     assert!(
         threads.iter().any(|thread| thread["name"] == "IO disks" && thread["role"] == "io"),
@@ -185,7 +184,7 @@ pub(crate) fn keeps_results_of_a_machine_that_ends() {
     let standing = Standing::start(&sandbox, &monitor);
     let mut command = sandbox.command(&["measure", "--qemu", &standing.pid(), "--for", "60s", "--json"]);
     let measuring = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("plumb was built");
-    // Without eBPF, the start of the measurement cannot be observed.
+    // The start of the measurement is not observable without eBPF.
     let _ = wait_until(Duration::from_secs(20), || watches(measuring.id()));
     drop(standing);
     let output = measuring.wait_with_output().expect("it was started");

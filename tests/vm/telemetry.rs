@@ -1,5 +1,4 @@
-//! Tests users' own guests with an agent, following the steps of the guide. The guests check their memory all
-//! the time.
+//! Tests users' own guests with an agent, following the guide. The guests check their memory all the time.
 
 use std::{cell::RefCell, fs, process::Stdio, sync::Arc, thread, time::Duration};
 
@@ -56,7 +55,7 @@ fn start(sandbox: &Sandbox, kernel: &GuestKernel, memory: &[&str]) -> Machine {
     let folder = sandbox.home();
     let unit = guide("ExecStart=", folder);
     let agent = unit.lines().find_map(|line| line.strip_prefix("ExecStart=")).expect("it starts something");
-    kernel.initrd(folder, &SCRIPT.replace("AGENT", agent), Some(env!("CARGO_BIN_EXE_plumb")));
+    kernel.initrd(folder, &SCRIPT.replace("AGENT", agent), &[], Some(env!("CARGO_BIN_EXE_plumb")));
     let monitor = |name: &str| format!("unix:{},server,nowait", folder.join(name).display());
     let mut flags = words(&guide("virtserialport", folder).replace("/web.", "/vm."));
     flags.extend(["-qmp".to_owned(), monitor("vm.qmp"), "-qmp".to_owned(), monitor("vm.qmp2")]);
@@ -149,7 +148,7 @@ pub(crate) fn damon_counts_accesses() {
             let classes = classes.filter(|class| (class["accesses"].as_u64() > Some(0)) == accessed);
             classes.filter_map(|class| class["bytes"].as_f64()).sum::<f64>() / MIB
         };
-        // The guest repeatedly computes the checksum of a 24 MiB file, which may be on either node.
+        // The guest keeps computing the checksum of a 24 MiB file, which may be on either node.
         of(0, true) + of(1, true) > 8.0
             && of(0, false) + of(1, false) > 200.0
             && reported["telemetry_cpu"].is_number()

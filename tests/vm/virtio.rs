@@ -16,7 +16,7 @@ use crate::{
     sandbox,
 };
 
-/// The maximum of a tap device, which is 65535 bytes minus the Ethernet header.
+/// A tap device's maximum: 65535 bytes minus the Ethernet header.
 const LARGEST: u64 = 65_521;
 
 /// Without these features, the driver must know the MTU before it can accept larger packets.
@@ -154,8 +154,7 @@ pub(crate) fn ring_sizes() {
     before.are_gone_within(PATIENCE);
 }
 
-/// The driver accepts some values while the device is up and some while it is down, but none that its monitor
-/// does not offer.
+/// The driver accepts some values only while the device is up or down, but none that its monitor does not offer.
 pub(crate) fn coalescing() {
     let sandbox = sandbox();
     let before = Leftovers::of(&sandbox);

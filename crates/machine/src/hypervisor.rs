@@ -1,5 +1,5 @@
-//! A virtual hypervisor, which is an emulated machine with KVM and vhost-net. Its counts are valid, but its
-//! times are those of an emulated CPU.
+//! A virtual hypervisor: an emulated machine with KVM and vhost-net. Counts are valid, but times reflect an
+//! emulated CPU.
 
 mod contents;
 
@@ -30,25 +30,27 @@ const MODULES: &[&str] = &[
     "nf_tables",
     "sch_tbf",
     "sch_fq",
+    "sch_netem",
     "tcp_bbr",
 ];
 const OWN_MEMORY: Bytes = Bytes(1 << 30);
-/// The number of CPUs without guests, so that clients and servers can have different CPUs. One thread emulates them all.
+/// Without guests, there are two CPUs, so that clients and servers can have different ones. One thread
+/// emulates both.
 const CPUS: u32 = 2;
 /// The number of CPUs if the hypervisor runs guests. With two CPUs, QEMU 7.2 failed in 11 of 12 runs with
-/// four guests: guests reset or hung during boot. With one CPU, no run failed.
+/// four guests, which reset or hung during boot. With one CPU, no run failed.
 const CPUS_WITH_GUESTS: u32 = 1;
 
 #[derive(Debug, Clone, Copy)]
 pub enum Hypervisor<'a> {
     /// Runs guests with `memory` in total.
     Guests { memory: Bytes, firecracker: Option<&'a Path> },
-    /// Counts the instructions of namespaces, on one CPU and without guests.
+    /// Counts instructions in namespaces, on one CPU and without guests.
     Counts,
 }
 
-/// Returns the machine, and the counter if it counts instructions. `links` are the modules of the lab's links, which are
-/// loaded if the kernel has them.
+/// Returns the machine, and the counter if `purpose` is to count. Of the kernel modules `links`, those that
+/// the kernel has are loaded.
 pub fn hypervisor(
     host: HostName,
     kernel: Kernel,
@@ -58,12 +60,12 @@ pub fn hypervisor(
 ) -> Result<(Qemu, Option<InstructionCounter>), MachineError> {
     let links = kernel.available(links)?;
     let modules: Vec<&str> = Qemu::MODULES.iter().chain(MODULES).chain(&links).copied().collect();
-    // The file is open until the image contains it.
+    // Keeps the file open until the image contains it.
     let vmlinux;
     let (guests, files) = match purpose {
         Hypervisor::Counts => (Bytes(0), Vec::new()),
         Hypervisor::Guests { memory, firecracker } => {
-            // The kernel is decompressed here, because that is slow in an emulated machine.
+            // Decompress the kernel here, because that is slow in an emulated machine.
             vmlinux = kernel.uncompressed()?;
             let of_guests = Kernel { image: vmlinux.path(), modules: kernel.modules.clone() };
             let files = contents::files(&of_guests, firecracker)

@@ -10,7 +10,7 @@ pub(crate) const NONE: &str = "none";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fault {
-    /// Packets that arrive at the device above this rate are dropped.
+    /// Drops packets that arrive at the device above this rate.
     PolicedPort {
         bits_per_second: u64,
     },
@@ -19,30 +19,53 @@ pub enum Fault {
         bits_per_second: u64,
         queue: Bytes,
     },
-    /// IP packets larger than this are lost when they leave the device, without an ICMP error.
+    /// Drops IP packets larger than this when they leave the device, without an ICMP error.
     MtuHole {
         mtu: u32,
     },
     /// The host sends no ICMP errors through the device.
     IcmpHole,
-    /// The agent on the device's host may use this many thousandths of a CPU.
+    /// The CPU limit of the agent on the device's host.
     CpuLimit {
         millicpus: u32,
     },
     SnatPorts {
         ports: u16,
     },
-    /// The kernel tracks this many connections, and drops packets of others.
+    /// The kernel tracks this many connections, and drops the packets of others.
     ConntrackFull {
         connections: u32,
     },
     LostChecksum,
-    PacketDelay {
-        delay: Nanos,
-    },
-    PacketLoss {
-        per_million: u32,
-    },
+    Impairment(Impairment),
+}
+
+/// Shares are in packets per million.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Impairment {
+    pub delay: Nanos,
+    /// Delays are distributed uniformly from `delay - jitter` to `delay + jitter`.
+    pub jitter: Nanos,
+    pub loss: u32,
+    pub duplicate: u32,
+    /// These packets are not delayed, so they overtake others.
+    pub reorder: u32,
+}
+
+impl fmt::Display for Impairment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let share = |per_million: u32| Share(f64::from(per_million) / 1e6).to_string();
+        let parts = [
+            (self.delay.0 > 0, "delay", self.delay.to_string()),
+            (self.jitter.0 > 0, "jitter", self.jitter.to_string()),
+            (self.loss > 0, "loss", share(self.loss)),
+            (self.duplicate > 0, "duplication", share(self.duplicate)),
+            (self.reorder > 0, "reordering", share(self.reorder)),
+        ];
+        let parts = parts.iter().filter(|(is_set, ..)| *is_set);
+        let parts: Vec<String> = parts.map(|(_, noun, value)| format!("{noun} of {value}")).collect();
+        f.write_str(&parts.join(", "))
+    }
 }
 
 impl fmt::Display for Fault {
@@ -59,8 +82,7 @@ impl fmt::Display for Fault {
             Self::SnatPorts { ports } => write!(f, "source NAT to {ports} ports"),
             Self::ConntrackFull { connections } => write!(f, "limit of {connections} tracked connections"),
             Self::LostChecksum => f.write_str("loss of checksums"),
-            Self::PacketDelay { delay } => write!(f, "delay of {delay}"),
-            Self::PacketLoss { per_million } => write!(f, "loss of {}", Share(f64::from(per_million) / 1e6)),
+            Self::Impairment(impairment) => impairment.fmt(f),
         }
     }
 }

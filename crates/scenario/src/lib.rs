@@ -49,7 +49,7 @@ pub use existing_host::{Access, ExistingHost};
 pub use expand::PlanOptions;
 pub use factor::{Factor, Level, Setting, WorkloadSetting};
 pub use family::Family;
-pub use fault::{Fault, PlacedFault};
+pub use fault::{Fault, Impairment, PlacedFault};
 pub use guest_kernel::GuestKernel;
 pub use lab::{DeviceSettingKind, DeviceSettings, Gateway, Host, HostKind, Lab, Offloads, Route};
 pub use link::{Layer, Link, LinkDevice};

@@ -8,7 +8,7 @@ use crate::{
     diagnosis::Problem,
     document::{Document, Entry, FaultKind, FaultTable},
     factor::{Factor, Setting},
-    fault::{Fault, NONE},
+    fault::{self, Fault, NONE},
     lab::{DeviceSettingKind, DeviceSettings, Lab, MTUS},
     link::Link,
     names::DeviceRef,
@@ -65,7 +65,8 @@ pub(crate) fn place_faults(
 }
 
 fn fault(entry: &Entry<FaultTable>, problems: &mut Vec<Problem>) -> Option<Fault> {
-    let FaultTable { kind, rate, queue, mtu, cpu, ports, connections, delay, loss } = &entry.table;
+    let FaultTable { kind, rate, queue, mtu, cpu, ports, connections, delay, jitter, .. } = &entry.table;
+    let FaultTable { loss, duplicate, reorder, .. } = &entry.table;
     let before = problems.len();
     if entry.name() == NONE {
         let problem = Problem::new(entry.name.span(), "a fault cannot be called `none`", "this name");
@@ -73,8 +74,8 @@ fn fault(entry: &Entry<FaultTable>, problems: &mut Vec<Problem>) -> Option<Fault
     }
     let mut keys = Keys { kind: **kind, place: kind.span(), problems };
     use FaultKind::{
-        ConntrackFull, CpuLimit, IcmpHole, LostChecksum, MtuHole, PacketDelay, PacketLoss, PolicedPort,
-        QueueLimit, SnatPorts,
+        ConntrackFull, CpuLimit, IcmpHole, Impairment, LostChecksum, MtuHole, PolicedPort, QueueLimit,
+        SnatPorts,
     };
     let rate = rate.as_ref().map(|rate| (rate.0, rate.span()));
     let rate = keys.value("rate", &[PolicedPort, QueueLimit], rate, &RATES);
@@ -88,14 +89,24 @@ fn fault(entry: &Entry<FaultTable>, problems: &mut Vec<Problem>) -> Option<Fault
     let ports = keys.value("ports", &[SnatPorts], ports, &PORTS);
     let connections = connections.as_ref().map(|connections| (**connections, connections.span()));
     let connections = keys.value("connections", &[ConntrackFull], connections, &CONNECTIONS);
-    let delay = delay.as_ref().map(|delay| (delay.0, delay.span()));
-    let delay = keys.value("delay", &[PacketDelay], delay, &DELAYS);
-    let loss = loss.as_ref().map(|loss| (loss.0, loss.span()));
-    let loss = keys.value("loss", &[PacketLoss], loss, &[Share(1e-6), Share(1.0)]);
+    let [delay, jitter] = [("delay", delay), ("jitter", jitter)].map(|(key, time)| {
+        let time = time.as_ref().map(|time| (time.0, time.span()));
+        keys.optional(key, &[Impairment], time, &DELAYS).unwrap_or_default()
+    });
+    let shares = [("loss", loss), ("duplicate", duplicate), ("reorder", reorder)];
+    let [loss, duplicate, reorder] = shares.map(|(key, share)| {
+        let share = share.as_ref().map(|share| (share.0, share.span()));
+        let share = keys.optional(key, &[Impairment], share, &[Share(1e-6), Share(1.0)]);
+        share.map_or(0, |share| (share.0 * 1e6).round() as u32)
+    });
+    let impairment = fault::Impairment { delay, jitter, loss, duplicate, reorder };
+    if **kind == Impairment {
+        keys.impairment(impairment);
+    }
     if problems.len() > before {
         return None;
     }
-    // The values are far below the limits of the integers, so the casts only drop fractions.
+    // The values are far below the integer limits, so the casts only drop fractions.
     let bits_per_second = || Some(rate?.0 as u64);
     match kind.get_ref() {
         PolicedPort => Some(Fault::PolicedPort { bits_per_second: bits_per_second()? }),
@@ -106,8 +117,7 @@ fn fault(entry: &Entry<FaultTable>, problems: &mut Vec<Problem>) -> Option<Fault
         SnatPorts => Some(Fault::SnatPorts { ports: ports? }),
         ConntrackFull => Some(Fault::ConntrackFull { connections: connections? }),
         LostChecksum => Some(Fault::LostChecksum),
-        PacketDelay => Some(Fault::PacketDelay { delay: delay? }),
-        PacketLoss => Some(Fault::PacketLoss { per_million: (loss?.0 * 1e6).round() as u32 }),
+        Impairment => Some(Fault::Impairment(impairment)),
     }
 }
 
@@ -123,14 +133,22 @@ impl Keys<'_> {
         key: &str,
         kinds: &[FaultKind],
         value: Option<(T, Range<usize>)>,
+        range: &[T; 2],
+    ) -> Option<T> {
+        if value.is_none() && kinds.contains(&self.kind) {
+            self.missing(format!("`{key}` is missing"), format!("add `{key} = ...`"));
+        }
+        self.optional(key, kinds, value, range)
+    }
+
+    fn optional<T: PartialOrd + std::fmt::Display + Copy>(
+        &mut self,
+        key: &str,
+        kinds: &[FaultKind],
+        value: Option<(T, Range<usize>)>,
         [least, most]: &[T; 2],
     ) -> Option<T> {
         let problem = match (kinds.contains(&self.kind), &value) {
-            (true, None) => {
-                let problem =
-                    Problem::new(self.place.clone(), format!("`{key}` is missing"), "in this table");
-                problem.help(format!("add `{key} = ...`"))
-            }
             (false, Some((_, place))) => {
                 let message = format!("this kind of fault has no `{key}`");
                 Problem::new(place.clone(), message, "no effect").help(format!("remove `{key}`"))
@@ -143,6 +161,21 @@ impl Keys<'_> {
         };
         self.problems.push(problem);
         None
+    }
+
+    fn impairment(&mut self, impairment: fault::Impairment) {
+        let fault::Impairment { delay, jitter, loss, duplicate, reorder } = impairment;
+        if delay.0 == 0 && loss == 0 && duplicate == 0 {
+            let help = "add `delay`, `loss` or `duplicate`".to_owned();
+            self.missing("the impairment changes nothing".to_owned(), help);
+        } else if delay < jitter || delay.0 == 0 && reorder > 0 {
+            let help = "add a `delay` that is at least as long as `jitter`".to_owned();
+            self.missing("`jitter` and `reorder` need a longer `delay`".to_owned(), help);
+        }
+    }
+
+    fn missing(&mut self, message: String, help: String) {
+        self.problems.push(Problem::new(self.place.clone(), message, "in this table").help(help));
     }
 }
 
@@ -185,10 +218,7 @@ fn misplaced(scenario: &Scenario, at: &DeviceRef, fault: Fault, place: Range<usi
     };
     let is_end = |host| scenario.paths.iter().any(|path| [&path.from.host, &path.to.host].contains(&host));
     match fault {
-        Fault::QueueLimit { .. }
-        | Fault::MtuHole { .. }
-        | Fault::PacketDelay { .. }
-        | Fault::PacketLoss { .. }
+        Fault::QueueLimit { .. } | Fault::MtuHole { .. } | Fault::Impairment(_)
             if scenario.lab.links.iter().any(has_rate) =>
         {
             let message =

@@ -28,10 +28,16 @@ pub(crate) struct FaultTable {
     /// The number of connections that the table of a `conntrack-full` holds.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub(crate) connections: Option<Spanned<u32>>,
-    /// The delay of a `packet-delay`.
+    /// The delay of an `impairment`.
     pub(crate) delay: Option<Spanned<As<Nanos>>>,
-    /// The share of packets that a `packet-loss` drops.
+    /// The largest difference from the `delay` of an `impairment`.
+    pub(crate) jitter: Option<Spanned<As<Nanos>>>,
+    /// The share of packets that an `impairment` drops.
     pub(crate) loss: Option<Spanned<As<Share>>>,
+    /// The share of packets that an `impairment` sends twice.
+    pub(crate) duplicate: Option<Spanned<As<Share>>>,
+    /// The share of packets that an `impairment` does not delay, so that they overtake others.
+    pub(crate) reorder: Option<Spanned<As<Share>>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -53,8 +59,6 @@ pub(crate) enum FaultKind {
     ConntrackFull,
     /// The device does not complete the checksums of packets that it sends.
     LostChecksum,
-    /// Netem delays packets that leave the device.
-    PacketDelay,
-    /// Netem drops packets that leave the device.
-    PacketLoss,
+    /// Netem delays, drops, duplicates or reorders packets that leave the device.
+    Impairment,
 }

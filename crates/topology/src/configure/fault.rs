@@ -16,7 +16,7 @@ use nlink::{
         types::tc::{TcMsg, tc_handle},
     },
 };
-use scenario::{DeviceSettingKind, DeviceSettings, Fault, PlacedFault};
+use scenario::{DeviceSettingKind, DeviceSettings, Fault, Impairment, PlacedFault};
 
 use super::{DeviceSetting, Kernel, refused, unread};
 use crate::{
@@ -230,8 +230,7 @@ fn rules(fault: Fault, tap: Option<u32>) -> Vec<Vec<Expr>> {
         | Fault::CpuLimit { .. }
         | Fault::SnatPorts { .. }
         | Fault::ConntrackFull { .. }
-        | Fault::PacketDelay { .. }
-        | Fault::PacketLoss { .. } => vec![vec![Expr::Counter]],
+        | Fault::Impairment(_) => vec![vec![Expr::Counter]],
     }
 }
 
@@ -276,9 +275,10 @@ fn qdisc(fault: Fault) -> Option<Box<dyn QdiscConfig>> {
                 .mtu(mtu + ETHERNET_HEADER)
                 .limit(Bytes::new(HOLE_QUEUE)),
         )),
-        Fault::PacketDelay { delay } => Some(Box::new(NetemConfig::new().delay(delay.into()))),
-        Fault::PacketLoss { per_million } => {
-            Some(Box::new(NetemConfig::new().loss(Percent::from_fraction(f64::from(per_million) / 1e6))))
+        Fault::Impairment(Impairment { delay, jitter, loss, duplicate, reorder }) => {
+            let share = |per_million: u32| Percent::from_fraction(f64::from(per_million) / 1e6);
+            let netem = NetemConfig::new().delay(delay.into()).jitter(jitter.into()).loss(share(loss));
+            Some(Box::new(netem.duplicate(share(duplicate)).reorder(share(reorder))))
         }
         Fault::PolicedPort { .. }
         | Fault::IcmpHole
@@ -301,23 +301,28 @@ mod tests {
 
     use super::*;
 
-    /// The message's option TCA_OPTIONS starts with the `struct tc_netem_qopt` (linux/pkt_sched.h): latency in
-    /// ticks of 64 ns, limit, and loss as a fraction of 2^32.
-    fn netem(fault: Fault) -> [u32; 3] {
+    fn netem(fault: Fault) -> [u32; 6] {
         let config = qdisc(fault).expect("the fault has a queueing discipline");
         assert_eq!(config.kind(), "netem");
         let mut message = MessageBuilder::new(NlMsgType::RTM_NEWQDISC, NLM_F_REQUEST);
         let header = message.len();
         config.write_options(&mut message).expect("the options are valid");
         let options = &message.finish()[header..];
-        [0, 4, 8].map(|offset| read_back::u32_at(&options[offset..]).expect("a number"))
+        [0, 4, 8, 12, 16, 20].map(|offset| read_back::u32_at(&options[offset..]).expect("a number"))
     }
 
     #[test]
-    fn delays_and_loses_packets_with_netem() {
-        let [latency, _, loss] = netem(Fault::PacketDelay { delay: Nanos::from_millis(20) });
-        assert_eq!((latency, loss), (20_000_000 / 64, 0));
-        let [latency, _, loss] = netem(Fault::PacketLoss { per_million: 10_000 });
-        assert_eq!((latency, loss / 1000), (0, u32::MAX / 100 / 1000));
+    fn impairs_packets_with_netem() {
+        let delay = Nanos::from_millis(20);
+        let impairment =
+            Impairment { delay, jitter: Nanos(6_400), loss: 10_000, duplicate: 20_000, reorder: 500_000 };
+        // The fields are those of `struct tc_netem_qopt` (linux/pkt_sched.h). Times are in ticks of 64 ns, and shares are
+        // fractions of 2^32. Reordering needs a gap of 1.
+        let [latency, _, loss, gap, duplicate, jitter] = netem(Fault::Impairment(impairment));
+        assert_eq!((latency, jitter, gap), (20_000_000 / 64, 100, 1));
+        assert_eq!(
+            [loss, duplicate].map(|share| share / 1000),
+            [1, 2].map(|share| share * (u32::MAX / 100) / 1000)
+        );
     }
 }

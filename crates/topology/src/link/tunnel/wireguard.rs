@@ -1,6 +1,6 @@
 //! WireGuard (linux/wireguard.h). Keys are random, and never stored or printed.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use nlink::netlink::{
     Connection, Wireguard,
@@ -20,10 +20,10 @@ pub(super) fn exchange_keys(tunnel: &Tunnel, namespaces: &Namespaces) -> Result<
     let others = tunnel.ends.iter().zip(public_keys).rev();
     tunnel.ends.iter().zip(others).try_for_each(|(near, (far, key))| {
         let port = tunnel.port.unwrap_or_default();
-        let all = [(Ipv4Addr::UNSPECIFIED.into()), (Ipv6Addr::UNSPECIFIED.into())];
+        let all = [AllowedIp::v4(Ipv4Addr::UNSPECIFIED, 0), AllowedIp::v6(Ipv6Addr::UNSPECIFIED, 0)];
         let connection = namespaces.wireguard(&near.at.host)?;
         let peer = connection.set_peer_by_name(near.at.device.as_str(), key, |peer| {
-            peer.endpoint(SocketAddr::new(far.local, port)).allowed_ips(all.map(allowed))
+            peer.endpoint(SocketAddr::new(far.local, port)).allowed_ips(all)
         });
         Ok(namespaces.wait(peer)?)
     })
@@ -42,11 +42,4 @@ fn create_key(
     }))?;
     let device = namespaces.wait(connection.get_device_by_name(name))?;
     device.public_key.ok_or_else(|| Refusal::new(errno::EIO, Some("no public key".to_owned())))
-}
-
-fn allowed(network: IpAddr) -> AllowedIp {
-    match network {
-        IpAddr::V4(network) => AllowedIp::v4(network, 0),
-        IpAddr::V6(network) => AllowedIp::v6(network, 0),
-    }
 }
