@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs every target in parallel on all CPUs, for the given number of seconds. A second argument selects a single target.
-# New inputs are written to the build directory, not to the corpus. After a crash, the input is in artifacts/ and the
+# Runs every target in parallel on all CPUs, for the given number of seconds. A second argument selects a single
+# target. New inputs go to the build directory, not to the corpus. After a crash, the input is in artifacts/ and the
 # exit status is not zero. FUZZ_FEATURES= skips the targets that need most of the product.
 set -eu
 cd "$(dirname "$0")"
@@ -9,8 +9,7 @@ features=${FUZZ_FEATURES-whole}
 host=$(rustc --print host-tuple)
 built=${CARGO_TARGET_DIR:-target}
 
-# These are the flags of `cargo fuzz run --sanitizer none`. Building cargo-fuzz would take longer than running the
-# targets.
+# The flags of `cargo fuzz run --sanitizer none`. Building cargo-fuzz would take longer than running the targets.
 coverage="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table
     -Cllvm-args=-sanitizer-coverage-trace-compares -Cllvm-args=-sanitizer-coverage-stack-depth
@@ -33,11 +32,11 @@ mkdir -p "$found" "artifacts/$target"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 status=0
-# An input may take up to 25 s, because the machine may be busy.
+# Allow 25 s per input, because the machine may be busy.
 FUZZ_TARGET=$target "$built/$host/release/fuzz" "$found" "corpus/$target" \
     -artifact_prefix="artifacts/$target/" -max_total_time="$seconds" -max_len=65536 -rss_limit_mb=512 -timeout=25 \
     >"$log" 2>&1 || status=1
-# The last lines contain the number of runs and the memory used, or the cause of a failure.
+# The last lines show the number of runs and the memory used, or the cause of a failure.
 echo "fuzz: $target for $seconds s
 $(if [ $status -eq 0 ]; then grep -E '^(Done|stat::|#[0-9]+.*DONE)' "$log" | tail -n 2; else tail -n 60 "$log"; fi)"
 exit $status

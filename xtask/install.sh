@@ -47,7 +47,7 @@ checked=$(cd "$work" && grep -F "  $archive" SHA256SUMS | sha256sum -c - 2>&1) |
 mkdir "$work/files"
 gzip -dc "$work/$archive" | tar -xf - -C "$work/files"
 mkdir -p "$prefix"
-# -f replaces a program that is running.
+# -f replaces a running program.
 cp -Rf "$work/files/${archive%.tar.gz}/." "$prefix/" || fail "cannot write to $prefix; choose another folder with --prefix"
 echo "installed $("$prefix/bin/plumb" --version) in $prefix/bin"
 case :$PATH: in *":$prefix/bin:"*) ;; *) echo "add $prefix/bin to your PATH" ;; esac

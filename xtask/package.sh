@@ -7,7 +7,7 @@ set -eu
 cd "$(dirname "$0")/.."
 kinds=$1 output=$(mkdir -p "$2" && realpath "$2")
 shift 2
-# The folder of Go's own installer.
+# Go's own installer uses this folder.
 PATH=$PATH:/usr/local/go/bin
 case $kinds in *deb* | *rpm*)
     if ! command -v nfpm >/dev/null; then
@@ -26,7 +26,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 umask 022
 
-# Puts the program into $stage. dist.sh strips it; other builds are only packaged to try them here.
+# Puts the program into $stage. dist.sh strips it; other builds are packaged only for trying them here.
 install_program() {
     [ -n "$program" ] || xtask/dist.sh "$arch"
     installed=$stage/usr/bin/plumb
@@ -56,7 +56,7 @@ archive() {
         --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX "$@"
 }
 
-# The layout of a prefix such as /usr/local, in one folder.
+# Packs the layout of a prefix such as /usr/local into one folder.
 package_tar() {
     name=plumb-$VERSION-$arch-linux
     mkdir "$stage/tar"
@@ -96,7 +96,7 @@ common=$work/common
 for word; do
     arch=${word%%=*} program=${word#"$arch"} stage=$work/${word%%=*}
     program=${program#=}
-    # As Debian, Go and OCI name it.
+    # The names in Debian, Go and OCI.
     case $arch in
     x86_64) ARCH=amd64 ;;
     aarch64) ARCH=arm64 ;;
@@ -107,7 +107,7 @@ for word; do
     [ -e "$common" ] || write_common
     cp -r "$common/." "$stage/"
     xtask/sbom.sh "$arch" >"$stage/usr/share/doc/plumb/plumb.cdx.json"
-    # Guests are only supported on x86-64.
+    # Guests require x86-64.
     sed "$([ "$arch" = x86_64 ] || echo '/- qemu-system-x86\|- linux-image/d')" xtask/nfpm.yaml >"$stage/nfpm.yaml"
     for kind in $kinds; do
         case $kind in

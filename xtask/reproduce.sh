@@ -1,7 +1,7 @@
 #!/bin/sh
-# Builds the packaged program twice from copies of the tree and compares the results. This takes as long as
-# two full builds. Both builds use the same folder, because the folder of a build script's output becomes part
-# of a crate's hash (in `rustversion`, which reads a file there).
+# Builds the packaged program twice from copies of the tree and compares the results, which takes as long as two full
+# builds. Both builds use the same folder, because a build script's output folder becomes part of a crate's hash (in
+# `rustversion`, which reads a file there).
 # Arguments: the architecture (default: x86_64) and the folder for both copies (default: a temporary one).
 set -eu
 cd "$(dirname "$0")/.."

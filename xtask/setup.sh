@@ -1,7 +1,6 @@
 #!/bin/sh
-# Installs missing Debian packages. Arguments have the form COMMAND:PACKAGE or /FILE:PACKAGE. A package
-# written as PACKAGE? is skipped if apt does not know it. If nothing is missing, the script returns quickly
-# and does not need root.
+# Installs missing Debian packages. Arguments have the form COMMAND:PACKAGE or /FILE:PACKAGE, where PACKAGE? is
+# skipped if apt does not know it. If nothing is missing, the script returns quickly and does not need root.
 set -eu
 
 PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"
@@ -40,5 +39,5 @@ $install </dev/null >/dev/null 2>&1 || {
     $as_root apt-get update --quiet </dev/null >/dev/null
     $install </dev/null
 }
-# Package lists may have been missing before, so unknown packages are checked again.
+# Checks unknown packages again, because the package lists may have been missing before.
 [ -z "$unknown" ] || exec "$0" $unknown

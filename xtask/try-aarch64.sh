@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the program for aarch64 under user-mode emulation: everything that needs neither namespaces nor BPF, which QEMU
+# Runs the program for aarch64 under user-mode emulation, except for commands that need namespaces or BPF, which QEMU
 # does not emulate.
 # Argument: the program (default: that of `make release`).
 set -euo pipefail
@@ -39,7 +39,7 @@ check 'written to cdf.svg' plot "$data/flent-tcp-download.flent" --kind cdf -o c
 cmp cdf.svg "$tree/docs/guide/pictures/cdf.svg"
 
 port=$((20000 + RANDOM % 10000))
-# QEMU has threads of its own and no seccomp, so the server cannot be confined here.
+# QEMU has its own threads and no seccomp, so the server cannot be confined here.
 coproc SERVER { exec "$emulator" "$program" server --bind 127.0.0.1 --port "$port" --unconfined 2>&1; }
 server=$SERVER_PID
 read -r line <&"${SERVER[0]}"

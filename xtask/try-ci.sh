@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the scripts of action.yml and deploy/gitlab/plumb.yml twice in an empty root: without a baseline, and with the
-# first run as the baseline. Their JUnit files are read by junitparser.
+# first run as the baseline. junitparser reads their JUnit files.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)

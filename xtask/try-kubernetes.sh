@@ -37,7 +37,7 @@ for file in folder.glob("*.yaml"):
                 started += 1
 assert started == 6, f"{started} containers have plumb"
 
-# Each member's pod must have the Secret with the member's key, and no other pod may have it.
+# Only the member's pod may have the Secret with the member's key.
 secrets = {file.name: file.read_text().split() for file in (folder / "secrets").iterdir()}
 seeds = {file.stem: file.read_text().split()[-1] for file in (folder / "fleet").glob("*.nk")}
 holders = {name: {user for user, seed in seeds.items() if seed in words} for name, words in secrets.items()}
@@ -69,7 +69,7 @@ fleet() {
     done
 }
 
-# Runs secrets.sh with a kubectl that writes the files of each Secret to the folder `secrets`.
+# Runs secrets.sh with a kubectl that writes each Secret's files to the folder `secrets`.
 secrets() {
     fleet
     mkdir -p "$work/fake" "$manifests/secrets"
@@ -84,8 +84,7 @@ KUBECTL
     SECRETS=$manifests/secrets PATH=$work/fake:$PATH "$manifests/secrets.sh" "$manifests/fleet" </dev/null
 }
 
-# Kubernetes replaces its modules with folders of its repository. Outside of the repository they have their
-# own versions.
+# Kubernetes replaces its modules with folders of its repository. Elsewhere, they have their own versions.
 build() {
     local version=v1.35.4 from
     mkdir "$work/module" && cd "$work/module"
@@ -115,7 +114,7 @@ pods() { [ "$(kubectl -n plumb get pods -o name | wc -l)" -eq 8 ]; }
 applied() {
     ip link set lo up
     children=()
-    # Processes are stopped in reverse order, because an API server waits for its etcd.
+    # Stops processes in reverse order, because an API server waits for its etcd.
     trap 'while ((${#children[@]})); do kill "${children[-1]}"; wait "${children[-1]}" || true; unset "children[-1]"; done' EXIT
     cd "$work"
     local etcd=http://127.0.0.1:2379

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes a release, installs each of its packages into an empty root and tries it there.
-# Argument: the program (default: that of `cargo build`, because other profiles take longer to build).
+# Argument: the program (default: from `cargo build`, because other profiles take longer).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -41,8 +41,7 @@ for file in usr/share/bash-completion/completions/plumb usr/share/zsh/vendor-com
     usr/share/fish/vendor_completions.d/plumb.fish usr/share/doc/plumb/copyright usr/share/doc/plumb/plumb.cdx.json; do
     test -s "$root/$file" || fail "the package has no $file"
 done
-# The bill of materials lists the linked crates, but no crates that only tests use, and no paths of this
-# machine.
+# The bill of materials lists the linked crates, but neither crates for tests nor paths of this machine.
 bom=$release/plumb-x86_64.cdx.json
 grep -q '"purl": "pkg:cargo/rsa@' "$bom" || fail "the bill of materials has no crate rsa"
 if grep -e libtest-mimic -e plumb-tests -e "$PWD" "$bom" >&2; then
@@ -64,7 +63,7 @@ mkdir -p "$root/bin" "$root/release" "$root/tmp"
 cp "$(command -v busybox)" "$root/bin/"
 chroot "$root" /bin/busybox --install -s /bin
 cp "$release/"{install.sh,SHA256SUMS,plumb-*-linux.tar.gz} "$root/release/"
-# An upgrade while an older version runs, e.g. a member.
+# Upgrades while an older version runs, e.g. a member.
 install -D "$(command -v sleep)" "$root/usr/local/bin/plumb"
 "$root/usr/local/bin/plumb" 60 &
 running=$!
@@ -90,7 +89,7 @@ fi
 if command -v podman >/dev/null; then
     containers() { podman --root "$work/containers" --runroot "$work/containers-run" --storage-driver vfs --cgroup-manager cgroupfs "$@"; }
     image=$(containers load --quiet --input "$release"/plumb-*-oci.tar)
-    # The default limits exceed those of a confined root.
+    # A confined root may not raise its limits to the defaults.
     containers run --rm --runtime runc --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 --network none \
         "${image#Loaded image: }" doctor >"$work/doctor" || true
     grep -F "any user can run them" "$work/doctor"

@@ -28,7 +28,7 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 7, value_name = "N")]
     rounds: usize,
 
-    /// Run one end of a load, as ordered by the parent process
+    /// Run one end of a load (used by the parent process)
     #[arg(long, hide = true, value_name = "ORDER")]
     pub(crate) end: Option<String>,
 

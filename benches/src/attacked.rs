@@ -1,6 +1,7 @@
 //! Bench `attacked`: honest clients of `plumb server` while its port, or another port of the host, is under attack.
 //!
-//! Each host has its own CPU. Otherwise sockperf would be bimodal, because both ends may run on one CPU or on two.
+//! Each host has its own CPU. Otherwise sockperf's results would be bimodal, depending on whether both ends share a
+//! CPU.
 
 use std::{cell::RefCell, net::SocketAddrV4, process::Command, time::Duration};
 
@@ -42,7 +43,7 @@ const NOBODY: &str = "no attack";
 const PORT: u16 = 5201;
 const OTHER_PORT: u16 = 5999;
 const RATE: u32 = 8000;
-/// Longer than all honest clients together, for about a million connections.
+/// Outlasts all honest clients together, with about a million connections.
 const ATTACK: Duration = Duration::from_secs(8);
 const REST: Duration = Duration::from_secs(1);
 const LONGER: Duration = Duration::from_secs(240);

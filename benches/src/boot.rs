@@ -1,4 +1,4 @@
-//! Bench `boot`: the time until the guest's agent is ready, relative to the kernel's part of the same boot.
+//! Bench `boot`: the time until the guest's agent is ready, compared with the kernel's share of the same boot.
 
 use std::{process::Command, time::Duration};
 

@@ -1,4 +1,4 @@
-//! Plumb's ends of a load. This program runs itself in a separate process for each end.
+//! Plumb's ends of a load. Each end is a separate process of this program.
 
 use std::{
     env,

@@ -1,4 +1,4 @@
-//! The environment of the measurement. Results from different machines cannot be compared.
+//! Describes the machine, because results from different machines cannot be compared.
 
 use std::{fs, process::Command};
 
@@ -25,7 +25,6 @@ impl Environment {
     }
 
     pub(crate) fn was_busy(&self) -> bool {
-        // With half a CPU in use, the machine is not idle.
         self.load.is_some_and(|load| load > 0.5)
     }
 }

@@ -1,4 +1,4 @@
-//! A listener that serves as a comparison and is independent of plumb.
+//! A listener for comparison, independent of plumb.
 
 use std::net::{SocketAddrV4, UdpSocket};
 

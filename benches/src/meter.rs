@@ -1,5 +1,5 @@
-//! Measures the bytes of a stream at the receiving device, and the machine's CPU time, without the start and
-//! the end of the transfer.
+//! Measures a stream's bytes at the receiving device and the machine's CPU time, without the start and end of the
+//! transfer.
 
 use std::{
     thread,
@@ -19,7 +19,7 @@ const BEGUN: u64 = 1 << 20;
 const PATIENCE: Duration = Duration::from_secs(10);
 const GLANCE: Duration = Duration::from_millis(1);
 
-/// The time to skip at the start, while windows and buffers grow, and before the end.
+/// Skipped at the start, while windows and buffers grow, and before the end.
 const GROWING: Duration = Duration::from_millis(250);
 const ENDING: Duration = Duration::from_millis(50);
 

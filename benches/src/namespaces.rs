@@ -1,5 +1,5 @@
-//! Bench `namespaces`: a bridge with 100 namespaces. Only the setup is timed. After that, every guest must
-//! reply, so that no contender wins by doing less work.
+//! Bench `namespaces`: sets up a bridge with 100 namespaces. After the timed part, every guest must reply, so that no
+//! contender wins by doing less work.
 
 mod peers;
 mod plumb;
@@ -25,8 +25,7 @@ const SUBJECT: Subject = Subject {
 
 const GUESTS: u8 = 100;
 
-/// After the last process has exited, the kernel removes namespaces asynchronously, and delays new ones until
-/// it is done.
+/// The kernel removes a namespace asynchronously after its last process exits, and delays new ones until then.
 const REST: Duration = Duration::from_secs(2);
 
 const MORE_ROUNDS: usize = 4;

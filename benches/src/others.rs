@@ -1,13 +1,13 @@
 //! Other activity on the machine during a measurement.
 //!
-//! A process is charged for its own time and for the time of its reaped children, which is added to the
-//! parent when they exit. Kernel threads are excluded because they work for the contenders.
+//! Each process is charged for its own CPU time and for its reaped children's. Kernel threads are excluded because
+//! they work for the contenders.
 
 use std::{fmt, fs, ops::AddAssign, time::Instant};
 
 use crate::cpu::{CpuTimes, TICKS_PER_SECOND};
 
-/// The minimum CPU use that is reported. It is half of what would shift a ratio on two CPUs by 5 %.
+/// The lowest CPU use to report: half of what would shift a ratio on two CPUs by 5 %.
 const NOTABLE: f64 = 0.05;
 
 pub(crate) struct Moment {
@@ -83,9 +83,8 @@ fn other_ticks() -> u64 {
     others.filter_map(|pid| ticks(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)).sum()
 }
 
-/// Returns the time of a process, including its reaped children, or `None` for kernel threads, which are
-/// children of PID 2. Fields are counted from the last parenthesis, because the name may contain any
-/// character.
+/// Returns the CPU time of a process, including its reaped children, or `None` for kernel threads, which are children
+/// of PID 2. Fields are counted from the last parenthesis, because the name may contain any character.
 fn ticks(stat: &str) -> Option<u64> {
     let fields: Vec<&str> = stat[stat.rfind(')')? + 1..].split_whitespace().collect();
     let number = |index: usize| fields.get(index)?.parse::<u64>().ok();

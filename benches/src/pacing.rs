@@ -1,5 +1,5 @@
-//! Bench `pacing`: the lateness of 10,000 scheduled messages per second. It is compared with a loop that only
-//! sleeps, which shows what the kernel's timers can achieve.
+//! Bench `pacing`: how late 10,000 scheduled messages per second leave, compared with a loop that only sleeps, which
+//! shows what the kernel's timers can achieve.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! A peer's process in private namespaces.
 //!
-//! A peer prints `ready` when it can start. A line on its standard input triggers the work, after which it prints
-//! `made`, and then `checked ...` with the result.
+//! A peer prints `ready` when it can start. A line on its standard input starts the work. The peer then prints
+//! `made`, and finally `checked ...` with the result.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -77,9 +77,9 @@ impl Private {
 }
 
 impl Drop for Private {
-    /// When the first process ends, the kernel kills all others in its PID namespace, and the namespaces disappear.
+    /// When the first process ends, the kernel kills all others in its PID namespace and removes the namespaces.
     fn drop(&mut self) {
-        // The CPU time of the peer's children is then charged to the bench.
+        // Lets the peer exit on its own, which charges its children's CPU time to the bench.
         drop(self.orders.take());
         let begin = Instant::now();
         while begin.elapsed() < FAREWELL && matches!(self.process.try_wait(), Ok(None)) {

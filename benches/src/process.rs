@@ -1,4 +1,4 @@
-//! A contender's process. Output that is not read must fit into a pipe (64 KiB, see pipe(7)).
+//! A contender's process. Its unread output must fit into a pipe (64 KiB, see pipe(7)).
 
 use std::{
     env, fs,
@@ -45,7 +45,7 @@ pub(crate) struct ProgramOutput {
 }
 
 impl Running {
-    /// Starts a process, which is killed when the calling thread ends.
+    /// Starts a process that is killed when the calling thread ends.
     pub(crate) fn start(command: &mut Command, namespace: &NetNs) -> anyhow::Result<Self> {
         let label = command.get_program().to_string_lossy().into_owned();
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -72,7 +72,7 @@ impl Running {
         matches!(self.process.try_wait(), Ok(None))
     }
 
-    /// Waits for at least `lasts` from the start, because polling earlier would affect the measurement.
+    /// Waits for at least `lasts` from the start, because earlier polling would affect the measurement.
     pub(crate) fn finish(mut self, lasts: Duration) -> anyhow::Result<ProgramOutput> {
         thread::sleep(lasts.saturating_sub(self.begun.elapsed()));
         while self.is_running() {

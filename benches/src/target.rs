@@ -62,8 +62,7 @@ impl fmt::Display for Target {
 pub(crate) enum Verdict {
     Met,
     Missed,
-    /// Only a part of the interval meets the target, or there are fewer than the five pairs that an interval
-    /// needs.
+    /// Only part of the interval meets the target, or there are too few pairs for an interval (five).
     Unclear,
     NotMeasured,
     NoTarget,

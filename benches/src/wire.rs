@@ -72,7 +72,7 @@ impl Wire {
         Ok(wire)
     }
 
-    /// Starts a process, which is killed when the calling thread ends.
+    /// Starts a process that is killed when the calling thread ends.
     pub(crate) fn start(&self, end: End, command: &mut Command) -> anyhow::Result<Running> {
         Running::start(command, self.namespace(end)?)
     }
@@ -108,8 +108,8 @@ impl Wire {
     }
 }
 
-/// Reads the counter in the calling thread's namespace. It counts the headers of each packet once, even if
-/// the packet becomes several segments.
+/// Reads the counter in the calling thread's namespace. The headers of each packet count once, even if the packet
+/// becomes several segments.
 pub(crate) fn received() -> anyhow::Result<u64> {
     let path = "/proc/thread-self/net/dev";
     let text = fs::read_to_string(path).with_context(|| format!("read {path}"))?;
@@ -126,7 +126,7 @@ fn listens(transport: Transport, port: u16) -> bool {
     };
     let port = format!(":{port:04X}");
     tables.into_iter().any(|table| {
-        // This file does not exist if the kernel lacks IPv6.
+        // This file is missing in kernels without IPv6.
         let text = fs::read_to_string(format!("/proc/thread-self/net/{table}")).unwrap_or_default();
         let mut sockets = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
         sockets.any(|fields| matches!(fields[..], [_, at, _, is, ..] if at.ends_with(&port) && is == state))

@@ -1,4 +1,4 @@
-//! Sets `PLUMB_VERSION` to the package version, with a mark if the build is not optimised, and lists the pages of
+//! Sets `PLUMB_VERSION` to the package version, marked if the build is unoptimised, and lists the pages of
 //! docs/findings.
 #![expect(clippy::disallowed_macros, reason = "cargo reads what a build script prints")]
 #![expect(clippy::disallowed_methods, reason = "a build script writes files that users do not see")]

@@ -68,7 +68,7 @@ fn compile(source: &Path, out: &Path) {
     }
 }
 
-/// As libbpf's headers name it.
+/// The name in libbpf's headers.
 fn architecture() -> &'static str {
     match env::var("CARGO_CFG_TARGET_ARCH").as_deref() {
         Ok("x86_64") => "-D__TARGET_ARCH_x86",

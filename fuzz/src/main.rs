@@ -1,5 +1,5 @@
-//! Passes arbitrary bytes to the target in `FUZZ_TARGET`. Targets that need private items are modules of the
-//! crates that they test.
+//! Passes arbitrary bytes to the target in `FUZZ_TARGET`. Targets that need private items are modules of the tested
+//! crates.
 #![no_main]
 
 mod import;

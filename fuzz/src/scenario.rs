@@ -2,7 +2,7 @@
 
 use scenario::{Plan, PlanOptions, Scenario};
 
-/// Larger plans are skipped, because many factors produce millions of results.
+/// Skips larger plans, because many factors produce millions of results.
 const MOST_RESULTS: usize = 1000;
 
 pub(crate) fn scenario(bytes: &[u8]) {

@@ -1,4 +1,4 @@
-//! Entry point for fuzzers that feeds arbitrary bytes to each of a peer's roles and checks invariants.
+//! Entry point for fuzzers that feeds arbitrary bytes to either role of a peer and checks invariants.
 
 use codecs::sockperf::{MAX_MESSAGE, Question, Reply, ServerStream, answer_datagram, may_begin};
 

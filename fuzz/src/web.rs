@@ -30,7 +30,7 @@ use crate::{
 
 const TOKEN: &str = "a-token-of-this-test";
 
-/// Two sites over an empty store: a public site, and a site that requires a token.
+/// A public site and a site that requires a token, both over an empty store.
 #[expect(missing_debug_implementations, reason = "a router and a runtime")]
 pub struct Pages {
     runtime: Runtime,
@@ -66,7 +66,7 @@ impl Pages {
         }
     }
 
-    /// The input consists of a first line (method and URL), headers, an empty line and a body.
+    /// The input has a first line (method and URL), headers, an empty line and a body.
     pub fn ask(&self, bytes: &[u8]) {
         let Some(request) = request(bytes) else { return };
         let (path, host) =
@@ -86,7 +86,7 @@ impl Pages {
                 );
             }
             assert!(headers.contains_key(header::CONTENT_SECURITY_POLICY), "{}", request_line());
-            // Redirects to other hosts are not allowed.
+            // Redirects must not lead to other hosts.
             let place = headers.get(header::LOCATION).map_or(&b"/"[..], |place| place.as_bytes());
             assert!(place.starts_with(b"/") && !place.starts_with(b"//"), "{}: {place:?}", request_line());
             assert!(!headers.contains_key(header::SET_COOKIE), "{}: without the token", request_line());

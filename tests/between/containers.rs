@@ -4,7 +4,7 @@ use plumb_tests::trials;
 
 use crate::{node::Node, podman::Podman};
 
-/// Cgroups of version 1 belong to root.
+/// Requires root, because cgroups of version 1 belong to root.
 const QUOTA: &str = "--cpus 0.5";
 
 pub(crate) fn two_containers() {
@@ -25,7 +25,7 @@ pub(crate) fn two_containers() {
     assert!(output.out.contains("local:podman1"), "{output:?}");
 }
 
-/// Other users are not allowed to enter the user namespace of the containers and their network.
+/// Other users may not enter the containers' user namespace and network.
 pub(crate) fn rootless_containers() {
     const USER: u32 = 65_533;
     let Some(mut podman) = Podman::start(Some(USER), "") else { return };

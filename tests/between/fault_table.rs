@@ -18,7 +18,8 @@ use crate::{
 const CPU_CGROUPS: &str = "/sys/fs/cgroup/cpu";
 const QUOTA: &str = "cpu.cfs_quota_us";
 const PERIOD: &str = "cpu.cfs_period_us";
-/// The rules whose findings name causes of this table. A busy machine also overflows its backlog queues.
+/// The rules that name causes in this table. Overflowing backlog queues are missing, because a busy machine causes
+/// them too.
 const CAUSES: [&str; 11] = [
     "black-hole",
     "conntrack-full",
@@ -77,21 +78,20 @@ enum Runtime {
     Containers(Podman),
 }
 
-/// Fields are dropped in this order: cgroups can be removed when their processes have ended.
+/// Field order matters: cgroups can be removed only after their processes have ended.
 struct Site {
     runtime: Runtime,
     words: [String; 2],
     ends: [Place; 2],
-    /// The devices by which the client's packets enter the node and leave it towards the server, or else the ends.
+    /// The devices through which the client's packets enter and leave the node, or else the ends.
     between: [Place; 2],
     cgroups: [Cgroup; 2],
 }
 
-/// The cgroup of an endpoint.
 struct Cgroup {
     own: PathBuf,
     is_ours: bool,
-    /// The files of the parent with the values to restore. Other containers are in this parent.
+    /// The parent's files with the values to restore, because other containers share this parent.
     earlier: Vec<(PathBuf, String)>,
 }
 
@@ -247,7 +247,7 @@ impl Site {
         Expected { causes, says, arguments: if as_workload { &["--as-workload"] } else { &[] } }
     }
 
-    /// Polices a port of the node, or all packets that arrive at the server or are forwarded by the node.
+    /// Polices a port of the node, or all packets that arrive at the server or that the node forwards.
     fn police(&self, topology: Topology, rate: usize, port: bool) -> Vec<String> {
         let [entry, exit] = &self.between;
         let over = format!("limit rate over {} bytes/second drop", rate * 125_000);
@@ -285,7 +285,7 @@ impl Site {
             findings["findings"].as_array().into_iter().flatten().filter(is_cause).collect();
         let is_expected = |finding: &&Value| expected.causes.iter().any(|cause| finding["id"] == *cause);
         let is_right = |finding: &&Value| {
-            // A cgroup's own files also name it.
+            // A path to one of the cgroup's own files also names the cgroup.
             let text = finding.to_string().replace("/cpu.", " cpu.");
             is_expected(finding) && expected.says.iter().all(|part| contains_words(&text, part))
         };
@@ -299,7 +299,7 @@ impl Site {
     }
 }
 
-/// Whether the text contains these words, but not only as a part of longer names.
+/// Returns whether the text contains these words outside of longer names.
 fn contains_words(text: &str, words: &str) -> bool {
     let ends_name =
         |next: Option<char>| !next.is_some_and(|next| next.is_alphanumeric() || "-_/".contains(next));

@@ -29,7 +29,7 @@ const OPEN_VSWITCH: Need = Need::Program("ovs-vswitchd", "openvswitch-switch");
 const TC: Need = Need::Program("tc", "iproute2");
 const ETHTOOL: Need = Need::Program("ethtool", "ethtool");
 
-/// Selects a policed port of a container and an offload below VXLAN.
+/// This seed selects a policed port of a container and an offload below VXLAN.
 const SEED: u32 = 5293;
 
 fn main() -> ExitCode {

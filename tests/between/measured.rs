@@ -131,7 +131,7 @@ fn reports(node: &Node, output: &Output, rule: &str, claim: &str, command: Optio
     let all = findings["findings"].as_array().expect("a list");
     let found = all.iter().find(|finding| finding["id"] == rule).unwrap_or_else(|| panic!("{findings}"));
     let stored = found.to_string();
-    // The short page shows two findings, and those about a busy machine come first.
+    // The short page shows only two findings, and those about a busy machine come first.
     let page = node.sandbox.succeed(&["report", "latest", "--full"]).out;
     let shown = page.split_whitespace().collect::<Vec<_>>().join(" ");
     for text in [Some(claim), command].into_iter().flatten() {
@@ -145,8 +145,8 @@ struct Cgroup {
 }
 
 impl Cgroup {
-    /// Allows 1 ms of CPU time per 10 ms, which is less than one time slice of the scheduler. Traffic exceeds
-    /// this limit even on a busy machine.
+    /// Allows 1 ms of CPU time per 10 ms. This is less than one time slice of the scheduler, so traffic exceeds it
+    /// even on a busy machine.
     fn make(pid: u32) -> Self {
         let parent = Path::new(CPU_CGROUPS).join(format!("plumb-test-{pid}"));
         let child = parent.join("child");

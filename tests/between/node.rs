@@ -50,7 +50,7 @@ impl Node {
         }
     }
 
-    /// Moves `b` to another node, which a VXLAN joins to this one.
+    /// Moves `b` to another node, joined by a VXLAN.
     pub(crate) fn join_by_vxlan(&mut self) {
         self.add("other");
         self.shell("ip link del vb");

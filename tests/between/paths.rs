@@ -1,4 +1,4 @@
-//! Checks with a marked packet that a path passes exactly the listed devices, in this order.
+//! Checks with a marked packet that a path passes exactly the listed devices, in order.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -98,11 +98,11 @@ fn passes_listed_devices(node: &Node, topology: &Topology) {
     let passed = passed(node, topology);
     let devices: BTreeSet<&String> = passed.keys().collect();
     assert_eq!(devices, listed.iter().collect(), "{}: devices that the packet passed", topology.name);
-    // A macvlan device and the device below it see the packet with the same timestamp.
+    // A macvlan device and the device below it see the packet with equal timestamps.
     assert!(listed.is_sorted_by_key(|device| passed[device]), "{}: {listed:?}, {passed:?}", topology.name);
 }
 
-/// Without its bridge, the node looks like one whose user-space switch forwards the packets.
+/// Without its bridge, the node looks as if a user-space switch forwards its packets.
 pub(crate) fn user_space_switch() {
     let node = Node::with_bridge();
     node.shell("ip link del br0");
@@ -112,7 +112,7 @@ pub(crate) fn user_space_switch() {
     assert!(output.out.contains("node:va") && output.out.contains(wanted), "{output:?}");
 }
 
-/// The outer packets have the tunnel's own addresses, so that each tunnel carries itself.
+/// The outer packets have the tunnel's own addresses, so each tunnel carries itself.
 pub(crate) fn tunnel_into_itself() {
     let node = Node::with_bridge();
     for (name, own, other) in [("a", 1, 2), ("b", 2, 1)] {
@@ -213,11 +213,11 @@ fn send(pid: u32, to: &str, mark: &str) {
     let namespace = NetNs::open(format!("/proc/{pid}/ns/net")).expect("it runs");
     let socket =
         namespace.run_in(|| UdpSocket::bind("0.0.0.0:0")).expect("root may enter").expect("a socket");
-    // There is no receiver, so an earlier packet may have caused an ICMP error.
+    // Without a receiver, an earlier packet may have caused an ICMP error.
     let _ = socket.send_to(mark.as_bytes(), (to, 9));
 }
 
-/// Returns the time at which the marked packet was first seen, in nanoseconds. An ICMP error repeats it.
+/// Returns when the marked packet was first seen, in nanoseconds. An ICMP error repeats the mark.
 fn seen(file: &Path, mark: &str) -> Option<u64> {
     let bytes = fs::read(file).ok()?;
     let mut rest = bytes.get(FILE_HEADER..)?;

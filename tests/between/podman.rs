@@ -6,7 +6,7 @@ use plumb_tests::{Output, kill, processes};
 
 use crate::node::Node;
 
-/// Podman with its own storage, in the node's namespace. Containers are removed when this is dropped.
+/// Podman with its own storage, in the node's namespace. Dropping it removes the containers.
 pub(crate) struct Podman {
     pub(crate) node: Node,
 }
@@ -58,14 +58,14 @@ impl Podman {
 impl Drop for Podman {
     fn drop(&mut self) {
         let _ = self.shell("podman rm --force --all --time 0");
-        // Rootless Podman leaves processes that hold its namespaces.
+        // Rootless Podman leaves behind processes that hold its namespaces.
         for pid in processes(&self.node.sandbox) {
             let _ = kill(pid);
         }
     }
 }
 
-/// The limits are needed where root is not allowed to raise its own limits.
+/// Sets limits for hosts on which root may not raise its own.
 fn run(name: &str, arguments: &str) -> String {
     format!(
         "podman run --detach --name {name} {arguments} --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 --network test \

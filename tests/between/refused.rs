@@ -63,7 +63,7 @@ pub(crate) fn firewalls() {
     assert_eq!(output.err.matches("chain c: tcp dport != 22 reject").count(), 1, "{output:?}");
 }
 
-/// Makes the node a router, because rules of the node do not apply to packets that its bridge forwards.
+/// Makes the node a router, because its rules do not apply to packets that its bridge forwards.
 fn routed(node: &Node) {
     node.shell("ip link del br0; sysctl -qw net.ipv4.ip_forward=1");
     for (name, number) in [("a", 1), ("b", 2)] {

@@ -1,4 +1,4 @@
-//! Tests which readers and addresses may read pages.
+//! Tests which readers and addresses have access to pages.
 
 use std::{
     fs::{self, Permissions},
@@ -219,7 +219,7 @@ pub(crate) fn cookies() {
     };
     let [first, second] = [signed_in(&server), signed_in(&server)];
     assert!(first != second && reads(&server, &first) && reads(&server, &second));
-    // Signing out invalidates all copies of this cookie, but no other cookie.
+    // Signing out invalidates all copies of this cookie, but no others.
     let answer = server.answer("POST /sign-out", &head(&server, &first), "");
     assert!(answer.contains("HTTP/1.1 303") && answer.contains("Max-Age=0"), "{answer}");
     assert!(!reads(&server, &first) && reads(&server, &second));

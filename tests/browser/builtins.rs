@@ -1,4 +1,4 @@
-//! Runs of every built-in scenario. Their trials are copies of recorded trials of the same kind, with scaled amounts.
+//! Runs of every built-in scenario, with copies of recorded trials of the same kind and scaled amounts.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use store::{Store, StoreError};
 use workload::WorkloadSettings;
 
-/// No trial of a balloon is recorded.
+/// There is no recorded trial of a balloon.
 fn balloon() -> Value {
     json!({
         "kind": "balloon", "method": "virtio-balloon", "move": "shrink", "moved": 1_u64 << 30, "first": 1_000_000,

@@ -1,5 +1,4 @@
-//! Tests that pages fit screens of every width: nothing scrolls sideways, and no text is cut or covers other
-//! text.
+//! Tests that pages fit screens of every width, without sideways scrolling, cut text or overlapping text.
 
 use plumb_tests::{Chrome, Sandbox, WebServer};
 use serde_json::json;
@@ -62,7 +61,7 @@ fn check(chrome: &mut Chrome, page: &str, widths: &[u32]) {
     }
     for (place, width) in screens.iter().enumerate() {
         chrome.sized([*width, 900], false);
-        // Only a phone's page has to be loaded again.
+        // Only leaving the phone's layout requires a reload.
         if place == 0 {
             chrome.open(page);
         }
@@ -94,7 +93,7 @@ pub(crate) fn every_width() {
     fill(&sandbox);
     let (server, mut chrome) = (WebServer::start(&sandbox, &[]), Chrome::start());
     let runs: Vec<String> = runs(&mut chrome, &server.origin);
-    // The runs of different days have the same layout.
+    // Runs of different days have the same layout.
     let is_shown = |run: &&String| !run.contains("egress-") || run.ends_with("egress-11");
     for run in runs.iter().filter(is_shown) {
         check(&mut chrome, &format!("{}{run}", server.origin), &WIDTHS);

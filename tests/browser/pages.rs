@@ -13,7 +13,7 @@ use crate::{
 pub(crate) const AXE: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/browser/node_modules/axe-core/axe.min.js");
 
-/// The last five runs are slower and have a different kernel.
+/// The last five runs are slower, with a different kernel.
 const SHARES: [f64; 12] = [1.0, 1.01, 0.99, 1.02, 1.0, 0.98, 1.01, 0.7, 0.71, 0.69, 0.7, 0.72];
 
 pub(crate) fn list() {
@@ -194,7 +194,7 @@ pub(crate) fn accessible() {
     layout::fill(&sandbox);
     let server = WebServer::start(&sandbox, &[]);
     let mut chrome = Chrome::start();
-    // The built-in scenarios' pages have the same colours as the others.
+    // The pages of built-in scenarios have the same colours as the others.
     let both = [("light", [390, 844], true), ("dark", [1280, 900], false)];
     let pages = [
         "/",

@@ -13,8 +13,8 @@ struct Printed {
     half: f64,
 }
 
-/// Half of the last digit of a ratio, as a fraction of the range that rounded values allow, which is 0.2 to 2 % for
-/// three digits.
+/// The smallest half of a ratio's last digit, relative to the range that rounded values allow. With three digits,
+/// this range is 0.2 to 2 %.
 const FINEST: f64 = 0.025;
 
 impl Printed {

@@ -1,4 +1,4 @@
-//! Compares runs without privileges. Tables from another tool take the place of runs.
+//! Compares runs without privileges, using tables from another tool in place of runs.
 
 use plumb_tests::Sandbox;
 use serde_json::Value;

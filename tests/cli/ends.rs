@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::{free_port, sandbox};
 
-/// CPU time that a client uses before it starts to send.
+/// The CPU time that a client uses before sending.
 const WELL_BEGUN: Duration = Duration::from_millis(500);
 
 struct Server {
@@ -60,7 +60,7 @@ fn interrupted(sandbox: &Sandbox, server: &Server, words: &[&str]) -> Output {
     command.args(["-t", "60", "-i", "100ms"]).stdout(file).stderr(Stdio::piped());
     let client = command.spawn().expect("plumb was built");
     let printed = || fs::read_to_string(&lines).expect("the file exists");
-    // With --json, the client prints no lines, so this test watches the server.
+    // Watches the server, because the client prints no lines with --json.
     let json = words.contains(&"--json");
     let sends = || cpu_time(client.id()) >= WELL_BEGUN;
     let flows = || if json { server.printed("#1 ") && sends() } else { printed().lines().count() >= 3 };
@@ -94,7 +94,7 @@ pub(super) fn interrupted_clients() {
     }
 }
 
-/// More busy loops than CPUs. The client must report only its own CPU time and name the competing process.
+/// Runs more busy loops than CPUs. The client must report only its own CPU time and name the competing process.
 pub(super) fn under_competing_load() {
     let sandbox = sandbox();
     let server = Server::start(&sandbox, &[]);

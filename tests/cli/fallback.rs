@@ -1,4 +1,4 @@
-//! `plumb trace --fallback ptrace` works without eBPF programs. setpriv(1) drops the capabilities to load
+//! Tests that `plumb trace --fallback ptrace` works without eBPF programs. setpriv(1) drops the capabilities to load
 //! them.
 
 use std::{

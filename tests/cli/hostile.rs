@@ -205,7 +205,7 @@ pub(super) fn every_format_is_harmless() {
     for sequence in OBEYED.into_iter().chain([MARKUP, &long]) {
         let sandbox = sandbox();
         let rows = ["a", "b", "c"].map(|name| format!("| {name}{sequence} | {}.5 |\n", name.len() + 4));
-        // A line break inside a name cannot be expressed in the format of the table.
+        // The table format cannot express a line break inside a name.
         let table =
             format!("# Of {sequence}\n\n| Setting | Rate (Gbit/s) |\n| --- | --- |\n{}", rows.concat());
         let file = sandbox.file("table.md", &table.replace('\r', ""));

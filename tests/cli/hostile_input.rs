@@ -18,7 +18,7 @@ use super::{
 };
 
 const SECRET: &str = "s3cr3t";
-/// Limit on the address space, in KiB.
+/// The limit on the address space, in KiB.
 const READING_KIB: u32 = 3 << 20;
 
 pub(super) fn mistaken_addresses() {

@@ -12,7 +12,7 @@ use super::{
 fn with_a_flipped_digit() -> Sandbox {
     let sandbox = stored_runs::with_run(GOLDEN);
     let mut bytes = fs::read(sandbox.database()).expect("the database is readable");
-    // Stale copies that SQLite left in the file are flipped too.
+    // Also flips stale copies that SQLite left in the file.
     let needle = b"{\"index\":0,";
     let places: Vec<usize> = (0..bytes.len()).filter(|at| bytes[*at..].starts_with(needle)).collect();
     assert!(!places.is_empty(), "there is a trial 0");

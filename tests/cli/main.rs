@@ -1,4 +1,4 @@
-//! Tests the command line. Only tracing needs privileges, and all traffic stays on loopback.
+//! Tests the command line. Traffic stays on loopback, and only tracing needs privileges.
 #![expect(clippy::disallowed_methods, reason = "tests read files, /proc and the clock")]
 
 use std::{

@@ -13,8 +13,8 @@ pub(crate) const CONFIG: &str = "capacity = \"2GiB\"\n\
     [vms.busy]\nqmp = \"/nowhere/busy\"\nslow-nodes = [1]\nfloor = \"512MiB\"\n\
     [vms.idle]\nqmp = \"/nowhere/idle\"\nslow-nodes = [1]\nfloor = \"512MiB\"\n";
 
-/// A machine with 1 GiB of its 1.5 GiB in fast memory and a constant access rate. Half of the accessed memory
-/// is on the slow node.
+/// A machine with 1 GiB of its 1.5 GiB in fast memory and a constant access rate. The slow node has half of the
+/// accessed memory.
 fn machine(name: &str, accessed: u64) -> Value {
     let node = |node: u64| {
         let classes =

@@ -1,4 +1,4 @@
-//! Tests that plumb does not trust files that another user can write to, or links made by another user.
+//! Tests that plumb does not trust files that another user can write to, or another user's links.
 
 use std::{
     fs::{self, Permissions},
@@ -119,7 +119,7 @@ const OF_ROOT: &[Change] = &[
 
 const OF_USER: &[Change] = &[
     (|_, _| (), None),
-    // A umask of 002 leaves these permissions.
+    // These permissions result from a umask of 002.
     (|top, name| (mode(top, 0o775), mode(&top.join("plumb").join(name), 0o664)).1, None),
     (|top, name| give(&top.join("plumb").join(name), 0), None),
     (|top, name| give(&top.join("plumb").join(name), ATTACKER), Some("chown 65533 ")),
@@ -307,7 +307,7 @@ fn secrets() {
     assert!(output.err.contains("5 characters"), "{output:?}");
 }
 
-/// Commands without the path that belongs after `-o`, and the name of the file that the command writes there.
+/// Commands up to `-o`, and the name of the file that each writes there.
 const WRITERS: &[(&[&str], &str)] = &[
     (&["report", "latest", "-o"], "report.md"),
     (&["report", "latest", "-o"], "report.html"),
@@ -502,7 +502,7 @@ fn pipes_next_to_a_store() {
         let mut command = Command::new("timeout");
         command.args(["120", PLUMB, "watch", &plan, "--once"]).env("PLUMB_DB", shared.join("runs.db"));
         let output = command.env("HOME", sandbox.home()).output().map(Output::from).expect("coreutils");
-        // The status 124 would mean that the command waited for the other end of the pipe.
+        // 124 would mean that the command waited for the other end of the pipe.
         assert_ne!(output.status, Some(124), "{name}: {output:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! `plumb plot` draws charts from other tools' logs.
+//! Tests that `plumb plot` draws charts from other tools' logs.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Every command that reads stored runs also works with a PostgreSQL database.
+//! Tests that every command that reads stored runs also works with a PostgreSQL database.
 
 use std::{
     fs,

@@ -45,7 +45,7 @@ pub(crate) const SILENT: &str = "vxlan-to-vxlan/bulk/underlay-offload=on/vxlan-o
 pub(crate) const SLOWED: &str = "vxlan-to-vxlan/bulk/underlay-offload=on/vxlan-offload=off";
 pub(crate) const SHORT: &str = "pod-to-target/bulk/underlay-offload=on/vxlan-offload=on";
 
-/// Blocks differ by up to 30 %; one trial is silent, one slowed and one missing.
+/// Blocks that differ by up to 30 %, with one silent, one slowed and one missing trial.
 pub(crate) fn with_uneven_run() -> Sandbox {
     let mut record: Value = serde_json::from_str(&raw(GOLDEN)).expect("JSON");
     record["header"]["id"] = "uneven".into();

@@ -45,7 +45,7 @@ pub(crate) fn answers_a_sweep_in_a_table() {
     assert!(is_setting(&of("max")["levels"], "40", "40"), "{}", of("max"));
     let efficient = of("efficient");
     assert!(is_setting(&efficient["levels"], "16", "16"), "{efficient}");
-    // 64.1 Gbit/s is not within 10 % of the best value. The reasons name the author's setting.
+    // 64.1 Gbit/s is more than 10 % below the best value. The reasons name the author's setting.
     let reason = efficient["reason"].to_string();
     assert!(reason.contains("Queue=8, 채널 수=16, 64.1 Gbit/s (17.0 % off the best)"), "{reason}");
     let frontier = all(answer, "frontier").iter();

@@ -1,5 +1,5 @@
-//! Tests that variants of scenarios can be listed, shown, run under their own names and resumed, and that a
-//! missing variant is reported.
+//! Tests that scenario variants can be listed, shown, run under their own names and resumed, and that a missing
+//! variant is reported.
 
 use plumb_tests::{PATIENCE, kills::kept, wait_until};
 

@@ -1,4 +1,4 @@
-//! Runs every test and every row in a private network, and limits how many run in parallel.
+//! Runs every test and every row in a private network, a limited number at a time.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -20,7 +20,7 @@ pub(crate) fn run<'a>(cases: impl IntoIterator<Item = &'a Case>) -> ExitCode {
     if !userns::has_net_admin() && !arguments.list {
         userns::enter_as_root().unwrap_or_else(|error| panic!("a private network for each test: {error}"));
     }
-    // [`Place`] limits parallel work, and the cases themselves only wait.
+    // [`Place`] limits parallel work. The cases themselves only wait.
     arguments.test_threads = Some(arguments.test_threads.unwrap_or(trials.len()).max(1));
     libtest_mimic::run(&arguments, trials).exit_code()
 }
@@ -48,8 +48,8 @@ pub(crate) fn alone(work: impl FnOnce() + Send) {
     NetNs::create("a test").and_then(|namespace| namespace.run_in(inside)).expect("a private network");
 }
 
-/// Runs each item in its own private network. A failed item is repeated when no others run: a stalled machine
-/// drops datagrams, whereas a defect fails twice.
+/// Runs each item in its own private network. Repeats a failed item when no others run: a stalled machine drops
+/// datagrams, whereas a defect fails twice.
 pub(crate) fn each<T: Sync>(cases: &[T], name: impl Fn(&T) -> String, check: impl Fn(&T) + Sync) {
     let check = &check;
     let tried = |case| catch_unwind(AssertUnwindSafe(|| alone(|| check(case))));

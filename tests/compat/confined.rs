@@ -77,7 +77,7 @@ fn congestion() {
     }
 }
 
-/// Entries that consist only of flags are for stock iperf3. The caller adds the address and port.
+/// Entries with only flags are for stock iperf3. The caller adds the address and port.
 const CLIENTS: &[&str] = &[
     "-u -t 1 -R -P 3",
     "-t 1 --bidir",
@@ -149,8 +149,8 @@ const MORE_CLIENTS: &[&str] =
 
 type Words = &'static [&'static str];
 
-/// Flags of the server, its clients, and refused clients. If the server prints JSON, its output file is
-/// inspected.
+/// Flags of the server, its clients, and refused clients. If the server prints JSON, the test inspects its output
+/// file.
 const TRACED: [(Words, &[Words], Words); 2] = [
     (&[], &[CLIENTS, SOCKPERF_CLIENTS, MORE_CLIENTS], &[]),
     (&["-J", "--max-rate", "10M"], &[SOCKPERF_CLIENTS], &["-t 1 -b 100M"]),
@@ -168,7 +168,7 @@ fn traced(sandbox: &Sandbox, flags: &[&str], [served, refused]: [&[&str]; 2]) ->
     let file = sandbox.home().join(format!("calls-{port}"));
     let server = sandbox.command(&[&["server", "-p", &port.to_string()], flags].concat());
     let mut strace = Command::new("strace");
-    // strace runs as the grandchild, so that the server's PID is known.
+    // Runs strace as the grandchild, so that the server's PID is known.
     strace.args(["-D", "-f", "-qq", "-n", "-X", "raw", "-o"]).arg(&file);
     strace.arg(server.get_program()).args(server.get_args());
     for (name, value) in server.get_envs() {

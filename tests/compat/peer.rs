@@ -1,4 +1,4 @@
-//! Programs at either end of a test, with a timeout. They are killed on drop.
+//! Programs at either end of a test, with a timeout. Dropping one kills the program.
 
 use std::{
     io::Read,
@@ -115,8 +115,8 @@ impl CapturedOutput {
     }
 }
 
-/// Returns a port below the kernel's ephemeral ports (net.ipv4.ip_local_port_range). All are free, because
-/// the network is private.
+/// Returns a port below the kernel's ephemeral ports (net.ipv4.ip_local_port_range). All are free in the private
+/// network.
 pub(crate) fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     10_000 + NEXT.fetch_add(1, Ordering::Relaxed) % 20_000

@@ -37,8 +37,7 @@ pub(crate) const CASES: &[Case] = &[
     },
 ];
 
-/// Rates are so low that the socket buffer can hold all datagrams even if the server gets no CPU for most of
-/// a second.
+/// At these rates, the socket buffer can hold all datagrams even if the server gets no CPU for most of a second.
 const SERVED: &[&str] = &[
     "ping-pong -t 1",
     "ping-pong -t 1 -m 1472 --full-rtt",
@@ -77,8 +76,8 @@ fn over_both(rows: &[&str]) -> impl Iterator<Item = String> {
     rows.iter().flat_map(|flags| [(*flags).to_owned(), format!("{flags} --tcp")])
 }
 
-/// Repeats the test if the client closes its connection with unread replies, because the client may then
-/// mistake its own end for the server's.
+/// Repeats the test if the client closes its connection with unread replies, because it may then mistake its own end
+/// for the server's.
 fn served(sandbox: &Sandbox, flags: &str) -> [Ended; 2] {
     let both = || {
         let server = Server::start(sandbox, "-1 --idle-timeout 4");
@@ -119,8 +118,8 @@ fn serve(sandbox: &Sandbox, flags: &str) {
     }
 }
 
-/// A UDP client at full speed may overflow the socket buffer, and closing a TCP connection with unread
-/// replies resets it.
+/// Returns whether messages may be lost: a UDP client at full speed may overflow the socket buffer, and closing a TCP
+/// connection with unread replies resets it.
 fn may_lose(flags: &str) -> bool {
     let tcp = flags.contains("--tcp");
     if flags.starts_with("throughput") { !tcp && flag(flags, "--mps").is_none() } else { tcp }
@@ -142,7 +141,7 @@ impl PrintedSummary {
         }
         let clean = "; # duplicated messages = 0; # out-of-order messages = 0";
         assert!(client.out.contains(clean), "{flags}: {}", client.out);
-        // Over TCP, these messages had not been answered when the test ended.
+        // Over TCP, these messages were still unanswered when the test ended.
         let missed = number_after(&client.out, "# dropped messages = ");
         assert!(
             missed <= dropped || may_lose(flags),
@@ -193,8 +192,7 @@ fn ping(sandbox: &Sandbox, flags: &str) {
         assert_eq!(count + lost, 1000, "{flags}: one message per interval for a second");
     }
     if tcp || lost == 0 {
-        // The client sends one greeting (or more over UDP if the reply is late) and does not report the
-        // warm-up.
+        // The client sends one greeting (more over UDP if the reply is late) and does not report the warm-up.
         let more = received.checked_sub(count).expect("replies are received messages");
         let exact = !flags.contains("--warmup") && tcp;
         assert!(more == 1 || !exact && more >= 1, "{flags}: {received} received, {count} answered");

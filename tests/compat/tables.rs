@@ -1,10 +1,10 @@
-//! iperf3's options, one per row. The rows are the same for both roles.
+//! iperf3's options, one per row, for both roles.
 
 use codecs::iperf3::output::{ConnectionInfo, Interval, Measure, Output, TestStart};
 use serde_json::Value;
 
 pub(crate) struct Row {
-    /// Follows `-c HOST -p PORT -J`. `PORT` is replaced with a free port.
+    /// Follows `-c HOST -p PORT -J`, with a free port for `PORT`.
     pub(crate) flags: &'static str,
     pub(crate) proof: fn(&Pair),
 }
@@ -113,7 +113,7 @@ pub(crate) const ROWS: &[Row] = &[
     row("-t 1 -u -b20M/100 -l 1K", |pair| pair.came_at(20e6)),
 ];
 
-/// Plumb's client has no kernel pacing.
+/// For stock clients only, because plumb's client has no kernel pacing.
 pub(crate) const SERVED: &[Row] = &[
     row("-t 1 --fq-rate 5m", |pair| pair.lasted(1.0)),
     row("-u -t 1 --fq-rate 5m", |pair| pair.came_at(1.05e6)),
@@ -270,7 +270,7 @@ fn source_port(pair: &Pair) {
     assert_eq!(first(&pair.client).local_port, port);
 }
 
-/// All datagrams have the same size and are counted by the receiver, unless the kernel drops them.
+/// All datagrams have the same size, and the receiver counts all that the kernel does not drop.
 fn datagrams(pair: &Pair, size: i64) {
     let (client, server) = (&pair.client.end, &pair.server.end);
     let received = if pair.flags.contains("-R") { client.sum_received } else { server.sum_received };

@@ -39,7 +39,7 @@ const ROWS: &[Row] = &[
 ];
 
 const PORT: &str = "5201";
-/// A number of packets within [`WHILE`] that is far beyond what a finished test sends.
+/// A number of packets within [`WHILE`] that is far beyond a finished test.
 const MANY: u64 = 200;
 const WHILE: Duration = Duration::from_secs(1);
 
@@ -130,7 +130,7 @@ impl Path {
         self.router.run_in(write).expect("enters").expect("root of its namespace");
     }
 
-    /// Limits the direction towards the client. The queue is bounded in packets, not in bytes.
+    /// Limits the direction towards the client. The queue is bounded in packets.
     fn limit(&self, rate: &str) {
         let add = "tc qdisc add dev to-client";
         run(&self.router, &format!("{add} root handle 1: tbf rate {rate} burst 5kb latency 1s"));

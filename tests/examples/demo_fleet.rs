@@ -1,4 +1,4 @@
-//! Implements `make demo-fleet`: six hosts in network namespaces on a bridge. `plumb` must find the slow host
+//! Implements `make demo-fleet`: six hosts in network namespaces on a bridge, where `plumb` must find the slow host
 //! and the lossy path.
 #![expect(clippy::disallowed_macros, reason = "prints its progress")]
 

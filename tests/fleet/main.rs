@@ -1,5 +1,4 @@
-//! Tests hosts reached by SSH or through a member, with real sshds in network namespaces and a real NATS
-//! server.
+//! Tests hosts reached by SSH or through a member, with a real NATS server and real sshds in network namespaces.
 #![expect(clippy::disallowed_methods, reason = "tests read files and /proc")]
 
 use std::process::ExitCode;

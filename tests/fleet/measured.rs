@@ -1,4 +1,4 @@
-//! Runs over existing hosts: their results, and what they leave behind on the hosts.
+//! Runs over existing hosts: their results and leftovers.
 
 use plumb_tests::{Network, first_two, pair, trials};
 

@@ -23,7 +23,7 @@ pub(crate) fn two_runs_never_measure_at_once() {
     };
     let runs = || network.sandbox.plumb(&["runs", "list"]).out.matches("two-machines").count();
     let file = network.sandbox.file("pair.toml", &first_two(3, "400ms"));
-    // This run lasts until it is interrupted, however slow the machine is.
+    // This run lasts until it is interrupted, even on a slow machine.
     let long = start(&network.sandbox.file("long.toml", &first_two(300, "400ms")));
     assert!(wait_until(PATIENCE, || runs() == 1), "the first run does not start");
     let refused = network.plumb(&["run", &file, "--no-wait"]);
@@ -32,7 +32,7 @@ pub(crate) fn two_runs_never_measure_at_once() {
     signal(long.id(), "INT");
     long.wait_with_output().expect("it was started");
     let before = runs();
-    // The first run is long enough for the second one to start on a busy machine.
+    // Long enough for the second run to start on a busy machine.
     let first = start(&network.sandbox.file("first.toml", &first_two(20, "400ms")));
     assert!(wait_until(PATIENCE, || runs() > before), "the next run does not start");
     let second = start(&file);

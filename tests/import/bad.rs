@@ -1,4 +1,4 @@
-//! Tests files that are not logs, and truncated logs.
+//! Tests truncated logs, and files that are not logs.
 
 use crate::{data, sandbox};
 

@@ -1,4 +1,4 @@
-//! Compares runs of iperf3 logs: real losses must be found, and equal runs must show none.
+//! Compares runs of iperf3 logs. Only real losses may be found.
 
 use std::f64::consts::TAU;
 

@@ -1,14 +1,14 @@
-//! Tests that logs that cover days need no more memory.
+//! Tests that logs of several days need no more memory.
 
 use std::{fmt::Write, process::Command};
 
 use crate::sandbox;
 
-/// More than the samples stored per test, so that memory use reaches its peak.
+/// More seconds than the samples stored per test, so that memory use reaches its peak.
 const SECONDS: u32 = 60_000;
 
-/// The data limit in KiB (RLIMIT_DATA, setrlimit(2)), without the program text, of which less than 20 MB is
-/// resident: the total stays below 100 MB.
+/// The data limit in KiB (RLIMIT_DATA, setrlimit(2)). It excludes the program text, of which less than 20 MB is
+/// resident, so the total stays below 100 MB.
 const MOST: u32 = 80_000_000 / 1024;
 
 pub(crate) fn memory_is_bounded() {

@@ -12,7 +12,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 pub const SOURCES: u8 = 50;
 
-/// The maximum number of open connections. For each new connection, the oldest one is closed.
+/// The maximum number of open connections. Each new connection beyond this closes the oldest.
 const HELD: usize = 4000;
 
 /// Returned by a non-blocking connect(2).
@@ -77,8 +77,8 @@ pub fn attack(server: SocketAddrV4, rate: u32, lasts: Duration) -> io::Result<u6
 }
 
 impl Kind {
-    /// Starts a connection and sends its bytes. Dropping the socket ends the connection. Returns only whether
-    /// the connection was started, because the server reacts later.
+    /// Starts a connection and sends its bytes. Dropping the socket ends the connection. Returns only whether the
+    /// connection started, because the server reacts later.
     fn connect(&self, from: Ipv4Addr, server: SocketAddrV4) -> io::Result<(Socket, bool)> {
         let (kind, protocol) = match self.end {
             End::Datagram => (Type::DGRAM, Protocol::UDP),

@@ -1,4 +1,4 @@
-//! A process among hostile peers. Its memory stays bounded, it does not panic, and Ctrl-C stops it.
+//! A process among hostile peers, which must not panic, stays within a memory limit, and exits on Ctrl-C.
 
 use std::{
     cell::{Cell, RefCell},
@@ -10,13 +10,13 @@ use std::{
 
 use crate::{ProcessGuard, Sandbox, processes, signal, wait_until};
 
-/// Long enough for a machine on which the process gets no CPU for a while.
+/// Long enough even if the process gets no CPU for a while.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     pub memory_kib: u64,
-    /// The maximum time from Ctrl-C to the exit, not counting the time spent waiting for a CPU.
+    /// The maximum time from Ctrl-C to the exit, without waiting for a CPU.
     pub end: Duration,
 }
 
@@ -74,7 +74,7 @@ pub fn stays_bounded(
     if memory_kib > limits.memory_kib {
         return Err(format!("{memory_kib} KiB of memory, more than {}", limits.memory_kib));
     }
-    // A member reconnects forever, so its log must not fill the disk.
+    // A member reconnects forever, so its log must stay short.
     if text.contains("panicked") || text.contains('\x1b') || text.lines().count() > 500 {
         return Err(format!("{} lines: {text:.3000}", text.lines().count()));
     }

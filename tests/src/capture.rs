@@ -1,4 +1,4 @@
-//! TCP connections that cross the bridge of a network, as read from captured packets.
+//! TCP connections across a network's bridge, read from captured packets.
 
 use std::{
     collections::BTreeMap,
@@ -10,14 +10,14 @@ use std::{
 
 use crate::{Network, PATIENCE, ProcessGuard, signal};
 
-/// Packets between two hosts that open or close a connection, or carry its data. Plain acknowledgements, SSH and the
-/// traffic of the host that runs `plumb` are excluded.
+/// Packets between two hosts that open or close a connection or carry data, without plain acknowledgements, SSH and
+/// the traffic of the host that runs `plumb`.
 const FILTER: &str = "tcp and not port 22 and not host 198.18.0.254 and \
                       (tcp[tcpflags] & (tcp-syn|tcp-fin|tcp-rst) != 0 or ip[2:2] > ((ip[0] & 15) + (tcp[12] >> 4)) * 4)";
 
 #[derive(Debug, Clone)]
 pub struct Connection {
-    /// The last bytes of the two addresses, the smaller one first.
+    /// The last bytes of both addresses, the smaller one first.
     pub hosts: [u8; 2],
     pub begun: f64,
     /// The time of the last packet other than a plain acknowledgement.

@@ -4,8 +4,7 @@ use std::process::Command;
 
 use crate::Sandbox;
 
-/// Creates a certificate for names such as `IP:127.0.0.1,DNS:localhost`. Returns the certificate file and the
-/// key file.
+/// Creates a certificate for names such as `IP:127.0.0.1,DNS:localhost`. Returns the certificate and key files.
 #[must_use]
 pub fn certificate(sandbox: &Sandbox, name: &str, of: &str) -> [String; 2] {
     let files =

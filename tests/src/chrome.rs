@@ -1,5 +1,5 @@
-//! A headless Chromium that is controlled through the DevTools protocol
-//! (<https://chromedevtools.github.io/devtools-protocol/>) over a pair of pipes.
+//! A headless Chromium, controlled over a pair of pipes through the DevTools protocol
+//! (<https://chromedevtools.github.io/devtools-protocol/>).
 
 use std::{
     io::{BufRead, BufReader, Write},

@@ -74,7 +74,7 @@ impl Sandbox {
             .env("XDG_RUNTIME_DIR", self.run())
             .env("PLUMB_DB", self.shared_store.as_ref().map_or_else(|| self.database(), PathBuf::from))
             .env("NO_COLOR", "1")
-            // Tests run in parallel and disturb each other, so every trial would be repeated.
+            // Parallel tests disturb each other, so every trial would be repeated.
             .env("PLUMB_KEEP_DISTURBED", "true")
             .envs(guest_kernel().map(|kernel| (GUEST_KERNEL_VARIABLE, kernel)))
             .stdin(Stdio::null());
@@ -88,8 +88,8 @@ impl Sandbox {
         path
     }
 
-    /// Root's labs are listed below /run regardless of the environment. The shell executes `plumb`, so its
-    /// PID is that of the command.
+    /// Root's labs are listed below /run regardless of the environment. The shell executes `plumb`, so both have the
+    /// same PID.
     fn with_own_run(&self) -> Command {
         std::fs::create_dir_all(self.run()).expect("own file");
         let mut command = Command::new("unshare");
@@ -129,7 +129,7 @@ impl Sandbox {
         serde_json::from_str(&output.out).expect("a run record is JSON")
     }
 
-    /// Removes the warnings about trials that other work disturbed, because disturbed results are not judged.
+    /// Removes the warnings about disturbed trials, because disturbed results are not judged.
     #[must_use]
     pub fn as_undisturbed(&self, change: impl Fn(&mut serde_json::Value)) -> Self {
         let other = Self::new(self.plumb.to_str().expect("a plain path"));

@@ -1,4 +1,4 @@
-//! A fleet with members on some hosts of a network and a NATS server attached to the bridge.
+//! A fleet with members on some of a network's hosts, and a NATS server on the bridge.
 
 use std::{
     fs::{self, File},
@@ -7,7 +7,7 @@ use std::{
 
 use crate::{Network, PATIENCE, ProcessGuard, certificate, signal, wait_until};
 
-/// Each member has its own network.
+/// Members can share the port, because each has its own network.
 const METRICS: &str = "0.0.0.0:9464";
 
 pub const NATS_SERVER: &str = "nats://198.18.0.254:4222";

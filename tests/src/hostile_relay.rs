@@ -16,7 +16,7 @@ use crate::Random;
 
 const DRIP: Duration = Duration::from_millis(10);
 const PIECE: usize = 64 << 10;
-/// The logarithm to base 2 of the number of bytes that pass before a late attack.
+/// The binary logarithm of the largest number of bytes before a late attack.
 const LATEST: f64 = 12.0;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,10 +65,10 @@ pub struct Lie {
 }
 
 impl Lie {
-    /// Each attack is tried at the first byte and at a later one.
+    /// Each attack runs at the first byte and at a later one.
     pub const WAYS: usize = 2 * ACTS.len();
 
-    /// Creates a relay. The number selects one of [`Self::WAYS`], and everything else is random.
+    /// Creates a relay. The number selects one of [`Self::WAYS`]; everything else is random.
     #[must_use]
     pub fn new(number: usize, random: &mut Random) -> Self {
         let late = random.fraction() * LATEST;
@@ -120,7 +120,7 @@ pub enum Liar {
     Loop,
 }
 
-/// The relay listens until it is dropped. Its connections end when their programs do.
+/// The relay listens until it is dropped. Its connections end with their programs.
 #[derive(Debug)]
 pub struct HostileRelay(Arc<Socket>);
 
@@ -148,7 +148,7 @@ impl HostileRelay {
 
 impl Drop for HostileRelay {
     fn drop(&mut self) {
-        // Ends the accept call, because shutdown(2) also works for a listening Unix socket.
+        // Ends the accept call: shutdown(2) also works for a listening Unix socket.
         let _ = self.0.shutdown(Shutdown::Both);
     }
 }

@@ -1,4 +1,4 @@
-//! Scenarios between hosts that are reached by SSH or through a member.
+//! Scenarios between hosts reached by SSH or through a member.
 
 use std::ops::Range;
 

@@ -1,5 +1,5 @@
-//! Kills processes at random. Nothing may be left behind, no stored trial may be lost, and it must be
-//! possible to resume the run.
+//! Kills processes at random. Afterwards nothing may remain, no stored trial may be lost, and the run must be
+//! resumable.
 
 use std::{
     collections::BTreeMap,
@@ -36,7 +36,7 @@ pub fn runs_survive(sandbox: &Sandbox, scenario: &str, kills: usize, within: Dur
         let now = kept_trials(sandbox);
         let lost = kept.iter().filter(|trial| !now.contains(trial)).count();
         assert_eq!(lost, 0, "{} stored trials are lost, killed: {killed:?}", kept.len());
-        // Status 64: the run is complete. The last kill may have come too late to be reported.
+        // Status 64: the run is complete, so the last kill may have come too late to be reported.
         let is_over = ended.success() || ended.code() == Some(64);
         kept = if is_over { Vec::new() } else { now };
         arguments = if is_over || kept.is_empty() { begin } else { resume };
@@ -52,8 +52,8 @@ pub fn runs_survive(sandbox: &Sandbox, scenario: &str, kills: usize, within: Dur
     reported(&killed)
 }
 
-/// Kills servers. The client must exit, and the next server must start on the same port. Panics if something
-/// remains, or the client hangs or reports success.
+/// Kills servers. The client must exit, and the next server must start on the same port. Panics if something remains,
+/// or if the client hangs or reports success.
 #[must_use]
 pub fn servers_survive(sandbox: &Sandbox, kills: usize) -> String {
     let before = Leftovers::of(sandbox);
@@ -105,7 +105,7 @@ pub(crate) fn sent(pid: u32, name: &str) -> bool {
 }
 
 fn wait(child: &mut Child) -> ExitStatus {
-    // The last value is stored, because it cannot be read after the process has exited.
+    // Stores the last value, because it cannot be read after the process has exited.
     let mut ended = None;
     for _ in 0..PATIENCE.as_millis() / 20 {
         ended = child.try_wait().expect("it was started");

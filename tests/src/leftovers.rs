@@ -1,5 +1,5 @@
-//! Possible leftovers of a lab: processes, network namespaces and devices. A process is recognized by the
-//! sandbox's home in its environment. Guest monitors inherit only PATH, which ends with the home.
+//! A lab's possible leftovers: processes, network namespaces and devices. Processes have the sandbox's home in their
+//! environment. Guest monitors inherit only PATH, which ends with the home.
 
 use std::{
     collections::BTreeSet,
@@ -74,11 +74,10 @@ pub fn wait_until(patience: Duration, mut holds: impl FnMut() -> bool) -> bool {
 
 #[must_use]
 pub fn cpu_time(pid: u32) -> Duration {
-    /// The number of milliseconds per tick on x86 and ARM. See times(2) and proc_pid_stat(5).
+    /// Milliseconds per tick on x86 and ARM. See times(2) and proc_pid_stat(5).
     const TICK: u64 = 10;
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // The name may contain any character. It is followed by the state and ten more fields before the two
-    // times.
+    // The name may contain any character. The state and ten more fields precede the two times.
     let fields = stat.rsplit_once(") ").map_or("", |(_, fields)| fields);
     let ticks = fields.split(' ').skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok());
     Duration::from_millis(ticks.sum::<u64>() * TICK)

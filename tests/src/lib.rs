@@ -1,4 +1,4 @@
-//! Shared code of the test programs. tests/cli needs no privileges except for tracing, tests/lab creates real labs,
+//! Shared code of the test programs. tests/cli needs privileges only for tracing, tests/lab creates real labs,
 //! tests/vm boots guests, and tests/soak takes hours.
 #![expect(clippy::disallowed_methods, reason = "tests read /proc, files and the clock")]
 #![expect(clippy::disallowed_macros, reason = "the reason for a skip is printed")]

@@ -9,7 +9,7 @@ use std::{
 
 use sys::netns::NetNs;
 
-/// Returns a path that other processes can open if they are allowed to trace this process.
+/// Returns a path for other processes that may trace this one.
 #[must_use]
 pub fn path_of(namespace: &NetNs) -> String {
     format!("/proc/{}/fd/{}", std::process::id(), namespace.as_fd().as_raw_fd())
@@ -25,8 +25,8 @@ pub fn in_one_of_five(test: impl Fn()) {
     test();
 }
 
-/// Counts datagrams that were lost to a full buffer (udp(7), `InErrors`) and loopback backlog drops in this
-/// thread's namespace. A loopback loses packets in no other way.
+/// Counts datagrams lost to a full buffer (udp(7), `InErrors`) and loopback backlog drops in this thread's namespace.
+/// A loopback loses packets in no other way.
 pub fn dropped() -> u64 {
     let read = |of: &str| fs::read_to_string(format!("/proc/thread-self/net/{of}")).expect("procfs");
     let snmp = read("snmp");
@@ -46,8 +46,8 @@ pub fn bring_loopback_up() {
     assert!(up.is_ok_and(|status| status.success()), "ip link set lo up");
 }
 
-/// Runs `work` in a new namespace. If this process is not allowed to create one, returns `None`, or panics if
-/// the variable `CI` is set.
+/// Runs `work` in a new namespace. If this process may not create one, returns `None`, or panics if the variable `CI`
+/// is set.
 pub fn on_loopback<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
     let ns = match NetNs::create("the test") {
         Ok(ns) => ns,

@@ -1,4 +1,4 @@
-//! The requirements of tests. If a requirement is not met, the test is skipped and the reason is printed.
+//! The requirements of tests. An unmet requirement skips the test and prints the reason.
 
 use std::{
     collections::BTreeSet,
@@ -15,7 +15,7 @@ use crate::postgres_server;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
     Root,
-    /// Root that can switch to other users, unlike in a user namespace that maps only one user.
+    /// Root that can switch to other users, which is impossible in a user namespace that maps only one.
     OtherUsers,
     Program(&'static str, &'static str),
     Release(&'static str, &'static str),
@@ -24,7 +24,7 @@ pub enum Need {
     GuestKernel,
     /// The test runs on each installed kernel series, e.g. 6.1 and 6.12, unless `PLUMB_GUEST_KERNEL` is set.
     EachGuestKernel,
-    /// A line of the kernel's configuration, and the Debian package of the kernel.
+    /// A line of the kernel's configuration, and the kernel's Debian package.
     GuestKernelWith(&'static str, &'static str),
     PostgresServer,
 }
@@ -81,7 +81,7 @@ pub fn in_one_of_three(test: fn()) {
 #[must_use]
 pub fn run(cases: &[Case]) -> ExitCode {
     let mut arguments = Arguments::from_args();
-    // Labs share the machine's two CPUs, and leftovers are counted, so tests run one at a time.
+    // Tests run one at a time, because labs share the machine's two CPUs and leftovers are counted.
     arguments.test_threads = Some(1);
     let older = older_series();
     let trials = cases.iter().flat_map(|case| {
@@ -97,7 +97,7 @@ pub fn run(cases: &[Case]) -> ExitCode {
     conclusion.exit_code()
 }
 
-/// The seconds that each test took.
+/// Seconds per test.
 static TOOK: Mutex<Vec<(String, u64)>> = Mutex::new(Vec::new());
 
 #[must_use]
@@ -176,8 +176,7 @@ pub fn guest_kernel_series() -> Vec<String> {
     all.into_iter().map(|(major, minor)| format!("{major}.{minor}")).collect()
 }
 
-/// Returns all series except for the newest, which is plumb's default. Returns none if the environment
-/// selects a kernel.
+/// Returns all series except for the newest, which is plumb's default, or none if the environment selects a kernel.
 fn older_series() -> Vec<String> {
     let mut all = guest_kernel_series();
     all.pop();

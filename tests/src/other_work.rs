@@ -16,8 +16,7 @@ impl OtherWork {
         if !shell.exists() {
             std::fs::copy("/bin/sh", &shell).expect("there is a shell");
         }
-        // The sandbox's home identifies the run's own processes, so it must not be in the environment of this
-        // one.
+        // Clears the environment, because the sandbox's home in it would mark this process as one of the run's own.
         let spin = || Command::new(&shell).args(["-c", "while :; do :; done"]).env_clear().spawn();
         (0..count).map(|_| Self(spin().expect("it is a shell"))).collect()
     }

@@ -24,7 +24,7 @@ use crate::{
     signal, wait_until,
 };
 
-/// Debian's `nobody`, because root is not allowed to start a server.
+/// Debian's `nobody`, because root may not start a server.
 const NOBODY: u32 = 65_534;
 const VERSIONS: &str = "/usr/lib/postgresql";
 
@@ -97,14 +97,14 @@ impl PostgresServer {
         self.end("QUIT");
     }
 
-    /// Sends `STOP` or `CONT` to all processes of the server. While it is stopped, new connections hang.
+    /// Sends `STOP` or `CONT` to all processes of the server. New connections to a stopped server hang.
     pub fn signal(&self, name: &str) {
         let server = self.process().as_ref().expect("it runs").id();
-        // The server process is stopped first, so that it forks no new ones.
+        // Signals the server process first, so that it forks no new ones.
         signal(server, name);
         let children = format!("/proc/{server}/task/{server}/children");
         let children = fs::read_to_string(children).expect("Linux");
-        // Processes of closed connections may have already exited.
+        // A closed connection's process may have already exited.
         let _ = children
             .split_whitespace()
             .filter_map(|pid| pid.parse().ok())
@@ -177,7 +177,7 @@ impl PostgresServer {
 
     fn program(&self, name: &str) -> Command {
         let mut command = Command::new(self.programs.join(name));
-        // Clear variables that would change the defaults of the program.
+        // Clears variables that would change the program's defaults.
         command.env_clear().env("LC_ALL", "C").env("PATH", "/usr/bin:/bin").current_dir("/");
         command
     }

@@ -95,7 +95,7 @@ impl Network {
         ));
         let public = fs::read_to_string(self.folder().join("hostkey.pub")).expect("the file exists");
         let _ = self.sandbox.file("known_hosts", &format!("any {public}"));
-        // ssh finds a user's configuration by the name of the user rather than by HOME.
+        // ssh finds a user's configuration by user name rather than by HOME.
         fs::create_dir(self.folder().join("bin")).expect("own file");
         let _ = self
             .sandbox
@@ -140,8 +140,8 @@ impl Network {
         self.hosts.push(host);
     }
 
-    /// Gives the hosts IPv6 addresses instead of IPv4 addresses, also for SSH: `h0` has 2001:2::1, and the machine that
-    /// runs `plumb` has 2001:2::fe.
+    /// Gives the hosts IPv6 addresses instead of IPv4, also for SSH: `h0` has 2001:2::1, and the machine that runs
+    /// `plumb` has 2001:2::fe.
     pub fn use_ipv6(&self) {
         self.switch.shell("ip addr add 2001:2::fe/64 dev br0 nodad");
         for (number, host) in (1..).zip(&self.hosts) {

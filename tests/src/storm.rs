@@ -1,5 +1,5 @@
-//! Runs all pairs of a fleet under random faults, with PostgreSQL as the store. The run is resumed until it
-//! is complete.
+//! Runs all pairs of a fleet under random faults with PostgreSQL as the store, and resumes the run until it is
+//! complete.
 
 mod fault;
 mod judgement;
@@ -20,26 +20,26 @@ use crate::{
 };
 
 const HOSTS: usize = 4;
-/// The rate limits the size of an hour's capture, and is far below the capacity of the machine.
+/// Low enough to limit an hour's capture, and far below the capacity of the machine.
 const RATE: &str = "20mbit";
-/// The fraction of the run after which no more faults happen.
+/// The fraction of the run during which faults happen.
 const STORMY: f64 = 0.8;
 /// The wait after a stored trial, so that faults hit every part of a round.
 const BEYOND: Duration = Duration::from_secs(1);
 const SHORTEST: f64 = 0.3;
-/// The time between the starts of controllers while they fail one after another.
+/// The time between starts of controllers that fail one after another.
 const APART: Duration = Duration::from_secs(1);
 const GLANCE: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Clone)]
 pub struct Storm {
     pub faults: Vec<Fault>,
-    /// The seed for the times and durations of faults. It must not be 0.
+    /// The seed for the times and durations of faults; not 0.
     pub seed: u32,
     pub longest: Duration,
     pub trials: u32,
-    /// A duration such as `4s`. If a controller dies during a trial that lasts longer than the start of the
-    /// next controller, the trials of both would send at the same time unless something prevents this.
+    /// A duration such as `4s`. If a controller dies during a trial that outlasts the next controller's start, both
+    /// controllers' trials would send at the same time unless something prevents this.
     pub trial: &'static str,
 }
 
@@ -211,7 +211,7 @@ impl FaultRun {
         let beyond = BEYOND.mul_f64(self.random.fraction());
         self.pass(beyond);
         assert!(!self.complete, "the run completed before all faults were caused: {:?}", self.reported);
-        // Short faults are more frequent, because each order of magnitude is equally likely.
+        // Draws each order of magnitude equally often, so short faults are more frequent.
         let most = self.longest.as_secs_f64() / SHORTEST;
         let lasts = Duration::from_secs_f64(SHORTEST * most.powf(self.random.fraction()));
         println!(

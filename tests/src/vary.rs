@@ -1,7 +1,6 @@
 //! Mutations of input bytes.
 
-/// Exercises the sample as it is, doubled, truncated at each position, and with each of its bytes changed in
-/// several ways.
+/// Exercises the sample unchanged, doubled, truncated at each position, and with each byte changed in several ways.
 pub fn vary(sample: &[u8], exercise: impl Fn(&[u8])) {
     exercise(sample);
     exercise(&[sample, sample].concat());

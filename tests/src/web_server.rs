@@ -1,4 +1,4 @@
-//! Runs `plumb web`, and sends raw requests that no browser would send.
+//! Runs `plumb web`, and sends it raw requests that no browser would send.
 
 use std::{
     fs,
@@ -48,7 +48,7 @@ impl WebServer {
         stream.write_all(sent.as_bytes()).expect("it reads");
         let mut answer = Vec::new();
         if let Err(error) = stream.read_to_end(&mut answer) {
-            // The server resets a connection whose body it has not read.
+            // The server resets a connection with an unread body.
             assert_eq!(error.kind(), ErrorKind::ConnectionReset);
         }
         String::from_utf8(answer).expect("text")
@@ -59,7 +59,7 @@ impl WebServer {
         self.answer(&format!("GET {page}"), &format!("Host: {host}\r\n"), "")
     }
 
-    /// Returns the PIDs of its child processes.
+    /// Returns the server's child PIDs.
     pub fn children(&self) -> String {
         let tasks = fs::read_dir(format!("/proc/{}/task", self.child.id())).expect("it runs");
         // Threads may exit in the meantime.

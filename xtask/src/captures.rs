@@ -11,7 +11,6 @@ use clap::Args;
 
 use crate::workspace::Workspace;
 
-/// Options of `captures`.
 #[derive(Args)]
 pub(crate) struct Request {
     /// Capture only commands that start with this, or the `tutorial` or `cookbook`, and leave the others unchanged; repeatable
@@ -36,7 +35,7 @@ const PAGE: &str = "docs/guide/screens.md";
 const HEAD: &str = "# Screens\n\nThe last lines of each command's output on a terminal of 80 columns and 24 rows, and, \
                     collapsed, of 120 and 40. Written by `cargo xtask captures`, which fails if a line wraps or is cut.\n";
 
-/// Commands may use the runs of earlier commands.
+/// Later commands may use the runs of earlier ones.
 const COMMANDS: &[&str] = &[
     "plumb doctor",
     "plumb scenario list",

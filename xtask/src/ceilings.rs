@@ -1,5 +1,5 @@
-//! The maximum number of tokens in each crate. `cargo xtask count --tokens` prints the current numbers. A
-//! maximum may be lowered at any time. Raising it requires a new reason in its line.
+//! The maximum number of tokens in each crate. `cargo xtask count --tokens` prints the current numbers. A maximum may
+//! be lowered at any time, but raising it requires a new reason in its line.
 
 #[rustfmt::skip]
 pub(crate) const CEILINGS: &[(&str, usize, &str)] = &[

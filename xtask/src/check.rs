@@ -9,7 +9,6 @@ use clap::builder::PossibleValuesParser;
 use crate::rules::{RULES, Verdict};
 use crate::workspace::Workspace;
 
-/// Options of `check`.
 #[derive(Args)]
 pub(crate) struct Request {
     /// Check only this rule; repeatable

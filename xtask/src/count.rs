@@ -17,7 +17,6 @@ use crate::source::Source;
 use crate::tokens;
 use crate::workspace::Workspace;
 
-/// Options of `count`.
 #[derive(Args)]
 pub(crate) struct Request {
     /// Count in this checkout instead, e.g. of an earlier commit

@@ -1,4 +1,4 @@
-//! A kind as declared by the code, with its variants and the methods that identify a variant.
+//! A kind as declared by the code: its variants, and the methods that identify a variant.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! The list of crates that may use each other, and of heavy dependencies that only one crate may use.
+//! The crates that may use each other, and heavy dependencies that only one crate may use.
 
 /// A crate's tests may use any crate of a lower level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,5 +1,5 @@
-//! `cargo xtask generate`: writes the files that `plumb` prints and the list of findings in the summary of the docs,
-//! and builds the script of report pages.
+//! `cargo xtask generate`: writes the files that `plumb` prints and the list of findings in the docs' summary, and
+//! builds the script of report pages.
 
 use std::fs;
 use std::path::Path;
@@ -52,7 +52,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the summary of the docs with one line for each page of a finding.
+/// Returns the summary of the docs, with a line for each finding's page.
 pub(crate) fn summary(root: &Path) -> Result<String> {
     let mut ids = Vec::new();
     for page in fs::read_dir(root.join("docs/findings")).context("list docs/findings")? {

@@ -1,6 +1,7 @@
 //! Finds the places where the code distinguishes the variants of a kind.
 //!
-//! Names are followed through `use`, but not through types. Methods are recognized by their names and by having no arguments.
+//! Names are followed through `use`, but not through types. Methods are recognized by name and by having no
+//! arguments.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -185,8 +186,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
                 Ok((value, pattern, guard))
             });
             if let Ok((value, pattern, guard)) = asked {
-                // The syntax tree of these tokens is created here, so it does not live as long as that of the
-                // file.
+                // The syntax tree of these tokens is created here, so it does not live as long as the file's.
                 self.visit_made(&pattern, &[Some(value), guard]);
             }
         } else if let Ok(arguments) = call.parse_body_with(Punctuated::<Expr, Token![,]>::parse_terminated) {

@@ -9,7 +9,6 @@ use clap::Args;
 
 use crate::workspace::Workspace;
 
-/// Options of `pictures`.
 #[derive(Args)]
 pub(crate) struct Request {
     /// Draw only pictures with this in their name, and leave the others unchanged

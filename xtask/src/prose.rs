@@ -1,5 +1,5 @@
-//! Extracts the English text from a file: comments, messages (string literals that contain a space), or a
-//! Markdown document.
+//! Extracts English text from a file: comments, messages (string literals that contain a space), or a Markdown
+//! document.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
@@ -126,7 +126,7 @@ fn raw_string_length(text: &str) -> Option<usize> {
 fn quote_length(text: &str) -> usize {
     let mut letters = text.char_indices().skip(1);
     match letters.next() {
-        // The character after a backslash may be a quote.
+        // A backslash may escape a quote.
         Some((_, '\\')) => text[3.min(text.len())..].find('\'').map_or(1, |at| at + 4),
         Some(_) => letters.next().filter(|(_, letter)| *letter == '\'').map_or(1, |(at, _)| at + 1),
         None => 1,

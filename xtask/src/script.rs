@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-/// The built file is committed, because building plumb does not require Node.
+/// Committed, so that building plumb does not require Node.
 pub(crate) const BUILT: &str = "crates/report/script/page.js";
 const SOURCE: &str = "crates/report/script";
 const COMPILER: &str = "tests/browser/node_modules/.bin/tsc";

@@ -21,7 +21,6 @@ const SLOWEST: usize = 20;
 /// More failures than this are not due to chance.
 const MOST_REPEATED: usize = 5;
 
-/// Options of `test`.
 #[derive(Args)]
 pub(crate) struct Request {
     /// Only the tests of this package; repeatable
@@ -51,10 +50,10 @@ pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> 
 
 fn build_and_run(workspace: &Workspace, request: &Request, tally: &mut Tally) -> Result<bool> {
     let arguments = &request.arguments;
-    // Tests mostly wait for guests to boot and for trials to end, which takes no longer on a busy machine.
+    // Tests mostly wait for guests to boot and trials to end, which takes no longer on a busy machine.
     let at_once = 2 * std::thread::available_parallelism().map_or(1, NonZero::get);
     let run = |program: &Program, lines: &mut dyn FnMut(&str)| {
-        // The output is printed when the program has ended.
+        // The output follows when the program has ended.
         eprintln!("starts: {}", program.name);
         program.run(arguments, lines)
     };
@@ -63,7 +62,7 @@ fn build_and_run(workspace: &Workspace, request: &Request, tally: &mut Tally) ->
         let building = scope.spawn(move || {
             programs::build(workspace, &request.package, &mut |program| {
                 let program = if arguments.is_empty() { Some(program) } else { program.whole() };
-                // There is no receiver if another program could not be run.
+                // The receiver is gone if another program could not be run.
                 program.into_iter().for_each(|program| drop(built.send(program)));
             })
         });

@@ -1,4 +1,4 @@
-//! Counts the tokens of non-test code, which do not depend on comments, formatting or line breaks.
+//! Counts the tokens of non-test code, regardless of comments, formatting and line breaks.
 
 use std::collections::BTreeMap;
 use std::path::Path;

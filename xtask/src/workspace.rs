@@ -105,7 +105,7 @@ fn files_known_to_git(root: &Path) -> Result<Vec<String>> {
     }
     let names = String::from_utf8(output.stdout).context("a file name is not UTF-8")?;
     let mut files: Vec<String> = names.split_terminator('\0').map(str::to_owned).collect();
-    // Files that are deleted but not yet committed are still in the index.
+    // The index still lists files that are deleted but not yet committed.
     files.retain(|path| root.join(path).is_file());
     files.sort();
     files.dedup();

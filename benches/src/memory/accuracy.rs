@@ -23,7 +23,7 @@ const SUBJECT: Subject = Subject {
 
 const COUNTED: &str = "counted";
 
-/// Sources would disturb each other in the same guest.
+/// Each source has its own guest, because two sources in a guest would disturb each other.
 const SOURCES: [(AccessSourceKind, [&str; 3]); 3] = [
     (AccessSourceKind::Damon, ["damon, two levels", "damon, Zipf", "damon, scan"]),
     (AccessSourceKind::Mglru, ["mglru, two levels", "mglru, Zipf", "mglru, scan"]),
@@ -36,7 +36,7 @@ const PATTERNS: [PatternShape; 3] = [
     PatternShape::Scan,
 ];
 
-/// Rounds in which a source learns a pattern. No measurements are taken in them.
+/// Unmeasured rounds in which a source learns a pattern.
 const LEARNING: usize = 4;
 const SETTLES: u32 = 24;
 

@@ -1,7 +1,7 @@
-//! Guests with two memory tiers. Slow memory is a second node, which is as fast as the first one here.
+//! Guests with two memory tiers. The slow tier is a second node, which here is as fast as the first.
 //!
-//! This binary is also the first process in the guests. It runs the agent and the program, which share one channel. Lines that
-//! begin with [`MARK`] belong to the program.
+//! This binary is also the guests' first process, which runs the agent and the program. Both share one channel, where
+//! lines that begin with [`MARK`] belong to the program.
 
 use std::{
     env,

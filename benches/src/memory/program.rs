@@ -41,7 +41,7 @@ pub(crate) struct AccessPattern {
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) enum PatternShape {
-    /// A fraction `share` of the accesses goes to `hot` bytes uniformly, the others to the remaining memory.
+    /// Directs a fraction `share` of the accesses uniformly to `hot` bytes, and the rest to the remaining memory.
     TwoLevel {
         hot: Bytes,
         share: f64,
@@ -66,9 +66,9 @@ const PLACED_EVERY: u64 = BURSTS;
 const MOST_MOVED: usize = 16_384;
 const LEFT_FREE: u64 = 8 << 20;
 const CLASSES: usize = 64;
-/// Unmapping this many pages after each burst flushes the TLB, because it exceeds the kernel's limit for
-/// single invalidations (33 in x86/tlb.rst of Linux). An emulated TLB would otherwise keep all entries and
-/// not set accessed bits again.
+/// Unmapping this many pages after each burst flushes the TLB, because it exceeds the kernel's limit for single
+/// invalidations (33 in x86/tlb.rst of Linux). Otherwise, an emulated TLB would keep all entries and never set
+/// accessed bits again.
 const FORGOTTEN: usize = 64 * PAGE;
 
 pub(crate) fn run(input: impl Read + Send + 'static, mut output: impl Write) -> anyhow::Result<()> {
@@ -161,7 +161,7 @@ impl Program {
         if self.bursts.is_multiple_of(PLACED_EVERY) {
             self.place()?;
         }
-        // Bursts that are late are not made up for.
+        // Skips missed bursts instead of catching up.
         self.next_burst = (self.next_burst + SECOND / BURSTS).max(monotonic());
         sleep_until(self.next_burst);
         Ok(())

@@ -90,7 +90,7 @@ mod tests {
         let share = |counts: &[u32], to: usize| f64::from(counts[..to].iter().sum::<u32>()) / 1e5;
         let two = drawn(PatternShape::TwoLevel { hot: Bytes(100 << 12), share: 0.8 });
         assert!((share(&two, 100) - 0.8).abs() < 0.01 && (share(&two, 550) - 0.9).abs() < 0.01);
-        // The ratio of harmonic numbers H(100) / H(1000) is 0.693.
+        // H(100) / H(1000), the ratio of harmonic numbers, is 0.693.
         let zipf = drawn(PatternShape::Zipf { exponent: 1.0 });
         assert!((share(&zipf, 100) - 0.693).abs() < 0.01, "{}", share(&zipf, 100));
         assert!(drawn(PatternShape::Scan).iter().all(|count| *count == 100));

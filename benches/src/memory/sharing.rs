@@ -1,4 +1,4 @@
-//! Guests with changing working sets, under each way of dividing fast memory between them.
+//! Guests with changing working sets, under each policy for dividing fast memory.
 
 use std::{
     collections::BTreeMap,
@@ -40,8 +40,7 @@ const PHASES: u32 = 2;
 const SMALL: Bytes = Bytes(16 * MIB);
 const LARGE: f64 = 0.93;
 const HOT_SHARE: f64 = 0.99;
-/// The target is below [`HOT_SHARE`], because beyond the working set, each further percentage point of hits
-/// takes tens of MiB.
+/// Below [`HOT_SHARE`], because beyond the working set, each further percentage point of hits takes tens of MiB.
 const TARGET: Share = Share(0.96);
 const ROOM: f64 = 1.15;
 const STEP: u64 = 2 * MIB;
@@ -118,12 +117,12 @@ struct Runner {
     programs: Vec<Program>,
     own: Vec<u64>,
     capacity: Bytes,
-    /// Access data is read once per interval, because it is relative to the previous reading.
+    /// Read only once per interval, because access data is relative to the previous reading.
     seen: BTreeMap<String, GuestMemory>,
 }
 
 impl Runner {
-    /// The program asks for more memory than fits, so it uses all that is available.
+    /// The program asks for more memory than fits, so it uses all available memory.
     fn learn_own(&mut self) -> anyhow::Result<()> {
         self.shift(0)?;
         self.resize(&[Bytes(u64::midpoint(FLOOR.0, FAST_MEMORY.0)); NAMES.len()], true)?;
@@ -223,7 +222,7 @@ impl Runner {
         vec![Bytes(first), Bytes(second)]
     }
 
-    /// Shrinking guests come first, so that the capacity is never exceeded.
+    /// Shrinks guests first, so that the capacity is never exceeded.
     fn resize(&mut self, sizes: &[Bytes], wait: bool) -> anyhow::Result<()> {
         let mut order: Vec<(&mut AttachedVm, Bytes)> =
             self.vms.values_mut().zip(sizes.iter().copied()).collect();

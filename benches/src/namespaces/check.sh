@@ -1,11 +1,11 @@
 # Checks a bridge and its guests in the same way for every contender.
 
-# Counts the ports of bridge $1 that are up. Runs in the bridge's namespace.
+# Counts the ports of bridge $1 that are up, from within its namespace.
 ports() {
     ip -o link show master "$1" up | wc -l
 }
 
-# Counts the guests that reply to the first one. Runs in the first guest's namespace.
+# Counts the guests that reply to the first one, from within the first guest's namespace.
 answers() {
     answered=0
     guest=2

@@ -1,5 +1,5 @@
-# Uses as few `ip` processes as possible: two batches outside, and one in each namespace, because a batch
-# works in only one namespace. The files are written in advance. $1 is check.sh.
+# Runs as few `ip` processes as possible: two batches outside, and one per namespace, because a batch works in only
+# one namespace. The files are written in advance. $1 is check.sh.
 need ping
 guest=1
 {

@@ -1,4 +1,4 @@
-# Runs one `ip` command after another, as such scripts usually do. $1 is check.sh.
+# Runs `ip` once per command, as such scripts usually do. $1 is check.sh.
 need ping
 echo ready
 read -r go

@@ -1,5 +1,4 @@
-# Uses Mininet's own API in its fastest configuration, which is without a controller and with the kernel's
-# bridge as the switch.
+# Uses Mininet's own API in its fastest configuration: no controller, and the kernel's bridge as the switch.
 import subprocess
 import sys
 

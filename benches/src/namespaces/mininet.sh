@@ -1,4 +1,4 @@
 # $1 is check.sh, $2 is mininet.py.
 need ping mnexec brctl ifconfig
-# Use Debian's Python, which has the Mininet package, even if the PATH has another Python first.
+# Debian's Python has the Mininet package; the first Python in PATH may not.
 exec /usr/bin/python3 -c "$2" "$1"

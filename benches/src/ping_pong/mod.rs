@@ -1,5 +1,5 @@
-//! Benches `ping-pong-udp` and `ping-pong-tcp`: one message of 64 bytes in flight, compared with sockperf.
-//! Values are full round trips. By default, sockperf prints half of a round trip.
+//! Benches `ping-pong-udp` and `ping-pong-tcp`: one message of 64 bytes in flight, compared with sockperf. Values are
+//! full round trips, whereas sockperf prints half of one by default.
 
 mod plumb;
 mod sockperf;

@@ -13,7 +13,7 @@ need ip mount
 # Network namespaces are named by files in /run/netns.
 mount -t tmpfs tmpfs /run
 mkdir /run/netns
-# Protect settings that belong to the machine rather than to a namespace.
+# Protects settings that belong to the machine rather than to a namespace.
 mount --bind /proc/sys /proc/sys
 mount -o remount,bind,ro /proc/sys
 ip link set lo up

@@ -1,5 +1,4 @@
-//! Bench `streams-4`: four parallel TCP streams, compared with iperf3, which uses a single thread before
-//! 3.16.
+//! Bench `streams-4`: four parallel TCP streams, compared with iperf3, which is single-threaded before 3.16.
 
 use workload::{Placement::Free, StreamSettings};
 

@@ -1,5 +1,5 @@
 //! Bench `stream-limit`: one TCP stream with as little work per byte as possible, compared with iperf3. Rows with
-//! the same settings show how much of the speed-up comes from the settings.
+//! equal settings show the part of the speed-up that comes from the settings.
 
 use workload::Placement::{CrossCpu, Free, SameCpu};
 

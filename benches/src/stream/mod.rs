@@ -51,8 +51,8 @@ struct Report {
 }
 
 impl Report {
-    /// Compares the report with the bytes at the device. The report lacks headers and datagrams dropped by
-    /// the socket.
+    /// Compares the report with the device's count, which also includes headers and datagrams that the socket
+    /// dropped.
     fn hold_against(&self, arrived: u64) -> anyhow::Result<()> {
         let (claimed, arrived) = (self.received as f64, arrived as f64);
         let least = if self.datagrams.is_some() { 0.0 } else { 0.8 };

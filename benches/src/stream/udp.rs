@@ -1,5 +1,5 @@
 //! Bench `udp`: datagrams of 1448 bytes at the maximum rate, compared with iperf3. Only limit mode sends many
-//! of them per call.
+//! datagrams per call.
 
 use units::Bytes;
 use workload::{

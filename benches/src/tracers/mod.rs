@@ -1,5 +1,5 @@
-//! Bench `tracers`: the overhead of counting the system calls of a workload. In a ping-pong on one CPU, every
-//! microsecond is visible. A stream hardly shows the overhead.
+//! Bench `tracers`: the overhead of counting a workload's system calls. A ping-pong on one CPU makes every
+//! microsecond visible, while a stream hardly shows the overhead.
 
 mod loads;
 mod tools;
@@ -61,11 +61,11 @@ const CARRIED: &[Pairing] = &[
 ];
 
 const REST: Duration = Duration::from_millis(100);
-/// A round takes several seconds per tracer, mostly for starting it.
+/// A round takes several seconds per tracer, mostly to start it.
 const LONGER: Duration = Duration::from_secs(60);
 const MOST_ROUNDS: usize = 6;
 const MOST_STREAMS: usize = 3;
-/// Values must be positive to form ratios.
+/// Ratios need positive values.
 const LEAST_ADDED: f64 = 0.01;
 
 fn run(bounds: &Bounds) -> anyhow::Result<Vec<Comparison>> {

@@ -44,7 +44,7 @@ fn plumb([one, other]: [u32; 2]) -> anyhow::Result<Command> {
     Ok(command)
 }
 
-/// Counts calls by process and name, as in the manual of bpftrace. Does not distinguish running from waiting.
+/// Counts calls by process and name, as in bpftrace's manual. Does not distinguish running from waiting.
 fn bpftrace([one, other]: [u32; 2]) -> Command {
     let program = format!(
         "tracepoint:raw_syscalls:sys_enter /pid == {one} || pid == {other}/ {{ @begun[tid] = nsecs; }}

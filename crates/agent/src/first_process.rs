@@ -26,12 +26,12 @@ const MOUNTS: [(&str, &str); 6] = [
     ("tmpfs", "/run"),
     ("tracefs", "/sys/kernel/tracing"),
 ];
-/// A monitor replies quickly, even in an emulated machine, so this is long enough.
+/// Even in an emulated machine, a monitor replies sooner.
 const PATIENCE: Duration = Duration::from_secs(10);
 const GLANCE: Duration = Duration::from_millis(1);
 
-/// Runs the agent. After an error, this does not power off the guest. Instead, the exit of the first process
-/// causes a kernel panic, which prints the reason on the console.
+/// After an error, this does not power off the guest. Instead, the exit of the first process causes a kernel
+/// panic, which prints the reason on the console.
 pub fn run_as_first_process(serve: impl FnOnce(File, File) -> anyhow::Result<()>) -> anyhow::Result<()> {
     writeln!(io::stdout(), "{FIRST_WORDS}").context("the guest has no console")?;
     for (kind, folder) in MOUNTS {
@@ -45,7 +45,7 @@ pub fn run_as_first_process(serve: impl FnOnce(File, File) -> anyhow::Result<()>
     };
     let input = channel.try_clone().context("cannot duplicate the channel to the controller")?;
     serve(input, channel)?;
-    // A machine with vsock cannot power off, but its monitor exits when it reboots.
+    // A machine with vsock cannot power off, but its monitor exits on reboot.
     Err(if vsock.is_some() { sys::boot::restart() } else { sys::boot::power_off() }.into())
 }
 

@@ -11,7 +11,7 @@ use topology::{ConfigureError, FoundInterface, ReadError, Topology};
 
 use crate::refusal::Refusal;
 
-/// This variable contains the client's address and port, followed by those of this host (ssh(1)).
+/// The client's address and port, followed by this host's (ssh(1)).
 const SSH_CONNECTION: &str = "SSH_CONNECTION";
 
 #[derive(Default)]
@@ -69,7 +69,7 @@ impl Network {
             .ok_or_else(|| Refusal::new("no interface has been found; send find-interface first"))?;
         match Reservation::take(interface.as_str(), by).map_err(|error| Refusal::new(error.to_string()))? {
             Ok(reservation) => {
-                // If this fails, the run continues, but other runs are not informed about it.
+                // If the announcement fails, the run continues, but other runs do not learn about it.
                 *self.reservation.lock() = Some((reservation, Presence::announce(by)));
                 Ok(Reply::Reserved { others: Presence::others(by) })
             }
@@ -107,7 +107,7 @@ impl Network {
         Ok(Reply::DeviceCounters { counters, hosts })
     }
 
-    /// Reads devices. A device that does not exist is reported by the last namespace.
+    /// The last namespace reports a device that does not exist.
     fn read<T>(
         &self,
         devices: &[DeviceRef],
@@ -150,8 +150,7 @@ fn ssh_arrived_at() -> Result<IpAddr, Refusal> {
     })
 }
 
-/// Checks the number of CPUs. If an emulated CPU starts too slowly, the kernel leaves it out and prints a
-/// message on the console.
+/// If an emulated CPU starts too slowly, the kernel leaves it out and prints a message on the console.
 fn has_its_cpus(lab: &Lab, host: &HostName) -> Result<(), Refusal> {
     let Some(wanted) = lab.vm(host).map(|vm| vm.vcpus as usize) else { return Ok(()) };
     let found = thread::available_parallelism().map_or(0, usize::from);

@@ -36,15 +36,15 @@ impl Probes {
         Self { make, state: Mutex::default() }
     }
 
-    /// Starts the probes. Failed probes are listed in the reply, while the others continue.
+    /// Lists failed probes in the reply. The others continue.
     pub(crate) fn observe(&self, order: &ObserveOrder) -> Result<Reply, Refusal> {
         let mut state = self.state.lock();
         state.check()?;
         let watch = watch(order);
         let mut watching = Watching { token: order.token, since: 0, kinds: Vec::new(), processes: None };
         let mut missing = Vec::new();
-        // Probes start in reverse order, so that the CPU time probe starts last and does not count the start
-        // of the other probes.
+        // Start in reverse order, so that the CPU time probe starts last and does not count the start of the
+        // others.
         for kind in ProbeKind::ALL.into_iter().rev().filter(|kind| order.probes.contains(kind)) {
             match state.start(self.make, kind, &watch) {
                 Ok(true) => watching.kinds.push(kind),
@@ -106,7 +106,7 @@ impl State {
         }
     }
 
-    /// Starts a probe. Returns false if the probe has nothing to trace and is only loaded.
+    /// Returns false if the probe has nothing to trace and is only loaded.
     fn start(&mut self, make: Maker, kind: ProbeKind, watch: &Watch) -> Result<bool, MissingProbe> {
         if let Some(known) = self.missing.iter().find(|missing| missing.probe == kind) {
             return Err(known.clone());
@@ -117,7 +117,7 @@ impl State {
         });
         begun.map_err(|error| {
             let missing = MissingProbe { probe: kind, reason: error.to_string() };
-            // A probe that has failed is created again when it is next used.
+            // A failed probe is created again when it is next used.
             self.loaded.retain(|probe| probe.kind() != kind);
             if matches!(error, ProbeError::Unavailable { .. }) {
                 self.missing.push(missing.clone());

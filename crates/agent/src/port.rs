@@ -15,20 +15,19 @@ use machine::HostPolicy;
 
 const PORTS: &str = "/sys/class/virtio-ports";
 const DEVICES: &str = "/dev";
-/// Devices appear soon after their modules are loaded, even in an emulated machine.
+/// Even in an emulated machine, devices appear soon after their modules are loaded.
 const PATIENCE: Duration = Duration::from_secs(10);
 const GLANCE: Duration = Duration::from_millis(1);
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Serves controllers, and returns only after an error. `report` receives the errors of sessions. Fails if the
-/// port is missing or in use, or if the user is not root.
+/// Returns only after an error. `report` receives the errors of sessions. Fails if the port is missing or in
+/// use, or if the user is not root.
 pub fn serve_port(
     name: &str,
     tool_version: &str,
     report: &mut dyn FnMut(&anyhow::Error),
 ) -> anyhow::Result<Infallible> {
-    // The port is opened only once. Replies that a session has not read go to the next controller, which
-    // ignores them.
+    // Open the port only once. The next controller ignores replies that the previous session has not read.
     let port = open(name)?;
     loop {
         let [input, output] =

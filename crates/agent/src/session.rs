@@ -1,5 +1,5 @@
-//! A session, in which the agent obeys orders until the controller disconnects or another controller sends
-//! its greeting.
+//! A session, in which the agent obeys orders until the controller disconnects or another controller greets
+//! it.
 
 mod client;
 mod mtu;
@@ -26,7 +26,7 @@ use crate::{
 
 const NAME: &CStr = c"plumb-agent";
 
-/// Serves controllers until the channel closes, and then stops all work. Fails if a controller uses another
+/// Serves controllers until the channel closes, then stops all work. Fails if a controller uses another
 /// protocol version or violates the protocol.
 pub fn run(
     input: impl Read + Send,
@@ -34,7 +34,7 @@ pub fn run(
     tool_version: &str,
     policy: &HostPolicy,
 ) -> anyhow::Result<()> {
-    // The name appears only in process listings, so errors are ignored.
+    // The name appears only in process listings, so ignore errors.
     let _ = sys::child::name_own(NAME);
     let replies = Replies::new(output);
     let mut orders = Receiver::new(input);
@@ -45,8 +45,7 @@ pub fn run(
     }
     loop {
         match obey_one(&mut orders, &replies, policy) {
-            // On a slow guest, the next controller may arrive before the agent notices that the previous one
-            // has disconnected.
+            // On a slow guest, the next controller may arrive before the agent notices the disconnection.
             Ok(next) => next.accept().context("the handshake with the next controller failed")?,
             Err(ChannelError::Closed) => return Ok(()),
             Err(error) => return Err(error).context("invalid message from the controller"),
@@ -55,7 +54,7 @@ pub fn run(
     }
 }
 
-/// Serves one controller until it disconnects or the next one sends its greeting, then stops all its work.
+/// Serves one controller until it disconnects or the next one greets, then stops all its work.
 fn obey_one(
     orders: &mut Receiver<impl Read>,
     replies: &Replies,
@@ -82,7 +81,7 @@ fn obey_one(
     })
 }
 
-/// Returns the wall-clock time in seconds since 1970. The hours in a policy refer to this time.
+/// Returns the wall-clock time in seconds since 1970, for the hours in a policy.
 fn now() -> u64 {
     SystemTime::UNIX_EPOCH.elapsed().map_or(0, |time| time.as_secs())
 }
@@ -146,7 +145,7 @@ impl<'scope> Session<'scope, '_> {
             Order::Configure { devices } => answer(network.configure(&devices)),
             Order::ReadStates { devices } => answer(network.states(&devices)),
             Order::ReadCounters { devices } => answer(network.counters(&devices)),
-            // These orders are handled one after another, so that none starts after it has been abandoned.
+            // These are handled one after another, so that none starts after it has been abandoned.
             Order::Observe(order) => answer(probes.observe(&order)),
             Order::Observed { token } => answer(probes.observed(token)),
             Order::Serve(order) => {

@@ -1,4 +1,4 @@
-//! Robustness tests with impossible records, because agents, files and shared stores may contain anything.
+//! Robustness tests with impossible records: agents, files and shared stores may contain anything.
 
 use std::{
     collections::BTreeMap,
@@ -12,7 +12,7 @@ use crate::{analyse, comparison, gate, run_results};
 
 const RUN: &str = include_str!("../tests/golden/egress.run.json");
 
-/// Paths of all numbers, grouped by kind. Paths that differ only in an index have the same kind.
+/// Returns the paths of all numbers, grouped by kind. Paths of one kind differ only in an index.
 fn numbers(value: &Value) -> Vec<Vec<String>> {
     fn walk(value: &Value, place: &str, kind: &str, found: &mut Vec<(String, String)>) {
         match value {

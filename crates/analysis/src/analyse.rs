@@ -1,4 +1,4 @@
-//! Analyses a run: trials to results, results to comparisons, comparisons to findings.
+//! Turns a run's trials into results, comparisons and findings.
 
 use findings::{Findings, RunSummary, RunVerdict, SCHEMA};
 use samples::RunRecord;
@@ -14,8 +14,8 @@ use crate::{
     verdict,
 };
 
-/// Analyses a run. Deterministic and infallible: anything that the trials cannot support is listed as a
-/// limitation.
+/// Analyses a run. This is deterministic and never fails: conclusions that the trials do not support are listed as
+/// limitations.
 #[must_use]
 pub fn analyse(record: &RunRecord) -> Findings {
     let measured = observations::gather(record);

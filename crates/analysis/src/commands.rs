@@ -1,4 +1,4 @@
-//! Commands in remedies. They use the names of the run, so they remain valid after its lab is removed.
+//! Commands in remedies. They use the run's names, so they remain valid after its lab is removed.
 
 use samples::{PathRecord, RunHeader};
 
@@ -36,14 +36,14 @@ impl<'a> Commands<'a> {
         origin.imported().is_none().then(|| format!("plumb report {id} --section {name}"))
     }
 
-    /// Returns a command for the run's counters if plumb built its lab, or else `commands` for the sending
-    /// end, with the host if known.
+    /// Returns a command for the run's counters if plumb created its lab. Otherwise returns `commands` for the
+    /// sending end, with the host if known.
     pub(crate) fn at_sender(&self, path: &str, commands: &[&str]) -> Vec<String> {
         let own = self.header.origin.imported().is_none() && self.header.scenario.command().is_none();
         let path = self.header.paths.iter().find(|measured| own && measured.name == path);
         let host = path.and_then(|path| path.from.split(':').next());
         let booted = |host: &&str| self.header.machines.iter().any(|machine| machine.host == **host);
-        // Overlays between existing hosts use the hosts' network.
+        // An overlay between existing hosts uses their network.
         let over_network = |last: &String| PathRecord::exists(std::slice::from_ref(last));
         let no_lab = path.and_then(|path| path.layers.last()).is_some_and(over_network);
         match host {

@@ -24,9 +24,9 @@ pub(crate) use settings::differs;
 
 use history::History;
 
-/// Compares run B with run A, the reference. `others` are further runs of A's scenario, which may include A
-/// and B. Those in the same environment show the noise between runs. With too few trials, the verdict is
-/// unknown and the reason is given.
+/// Compares run B with run A, the reference. `others` are further runs of A's scenario, possibly including A and B;
+/// those in the same environment show the noise between runs. With too few trials, the verdict is unknown, with a
+/// reason.
 #[must_use]
 pub fn comparison(a: &RunRecord, b: &RunRecord, others: &[RunRecord]) -> RunComparison {
     let (results_a, results_b) = (observations::gather(a), observations::gather(b));

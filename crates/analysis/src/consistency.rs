@@ -1,4 +1,4 @@
-//! Checks that no two parts of a report contradict each other.
+//! Checks that the parts of a report do not contradict each other.
 
 use findings::{Difference, Findings, Severity};
 use proptest::prelude::*;
@@ -32,7 +32,7 @@ fn two_verdicts<'a>(all: &'a [Judged<'a>]) -> impl Iterator<Item = String> + 'a 
     })
 }
 
-/// Finds changes that do not match the two values shown next to them.
+/// Finds changes that do not match the two values next to them.
 fn two_numbers<'a>(findings: &'a Findings, all: &'a [Judged<'a>]) -> impl Iterator<Item = String> + 'a {
     let value = |id: &str| findings.result(id).map(|it| it.value.estimate);
     all.iter().filter_map(move |judged| {
@@ -84,7 +84,7 @@ fn claimed(findings: &Findings) -> impl Iterator<Item = String> + '_ {
     })
 }
 
-/// The network half of write-up 003: one log per result, with directions that differ by 20 %.
+/// The network half of write-up 003: one log per result, and directions that differ by 20 %.
 #[test]
 fn slower_direction_has_a_lower_rank() {
     for keeps in [0.6, 0.7, 0.796, 0.9, 0.99] {

@@ -1,5 +1,6 @@
-//! Cost breakdown by layer. Each path is compared with the largest path of a subset of its layers. There is
-//! one breakdown per setting of the richest path, with the results of the other paths at the matching levels.
+//! Cost breakdown by layer. Each path is compared with the largest path that contains only some of its layers.
+//! There is one breakdown per setting of the path with most factors, with the other paths' results at matching
+//! levels.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -59,7 +60,7 @@ fn agrees(levels: &Levels, setting: &Levels) -> bool {
     levels.iter().all(|(factor, level)| setting.get(factor) == Some(level))
 }
 
-/// Returns the results at `setting`, one per path, with the fewest layers first and otherwise in scenario order.
+/// Returns one result per path at `setting`, with the fewest layers first and otherwise in scenario order.
 fn standing<'c, 'a>(results: &[&'c Observations<'a>], setting: &Levels) -> Vec<&'c Observations<'a>> {
     let mut standing: Vec<&Observations<'_>> = Vec::new();
     for result in results.iter().filter(|result| agrees(&result.record.levels, setting)) {
@@ -77,7 +78,7 @@ fn steps(standing: &[&Observations<'_>], fits: &Fits) -> Vec<CostStep> {
 
 fn step(result: &Observations<'_>, standing: &[&Observations<'_>], fits: &Fits) -> Option<CostStep> {
     let own = layers(result);
-    // `max_by_key` returns the last maximum, so the path listed last is the nearest relative.
+    // `max_by_key` returns the last maximum, so ties go to the path listed last.
     let below = standing
         .iter()
         .filter(|other| layers(other).len() < own.len() && layers(other).is_subset(&own))

@@ -71,7 +71,7 @@ fn add_queues(known: &mut Vec<QueueCounters>, more: &[QueueCounters]) {
     }
 }
 
-/// Uses the maximum for the number of tracked connections, because it is a gauge.
+/// Takes the maximum for tracked connections, which is a gauge.
 fn add_host(known: &mut HostCounters, more: &HostCounters) {
     known.tracked = known.tracked.max(more.tracked);
     known.translated = either(known.translated, more.translated, u64::saturating_add);

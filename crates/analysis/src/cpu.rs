@@ -1,4 +1,4 @@
-//! CPU cost of a result, for the whole system and for each end, as medians over its trials.
+//! CPU cost of a result, for the whole system and each end, as medians over trials.
 
 use findings::{CpuCost, WorkCost};
 use samples::CpuUsage;
@@ -59,6 +59,6 @@ fn share(busy: Nanos, elapsed: Nanos) -> Option<f64> {
 
 pub(crate) fn threads(usage: &CpuUsage, end: &str) -> f64 {
     let of_end = usage.threads.iter().filter(|thread| thread.end == end);
-    // `sum` would return negative zero for an end that does not exist.
+    // For a nonexistent end, `sum` would return negative zero.
     of_end.filter_map(|thread| share(thread.busy, thread.elapsed)).fold(0.0, |sum, busy| sum + busy)
 }

@@ -1,4 +1,4 @@
-//! CPU time of a result by owner: the traffic threads, the machine, or owners reported by another tool.
+//! CPU time of a result by owner: the traffic threads, the machine, or owners that another tool reported.
 
 use findings::{ConsumerCost, ConsumerUnit};
 use samples::{CpuUsage, Trial};
@@ -6,7 +6,7 @@ use stats::describe;
 
 use crate::{cpu, kind, observations::Observations};
 
-/// The machine that both ends run on. Its time includes the time of all other owners.
+/// The machine that both ends run on. Its time includes all other owners.
 pub(crate) const MACHINE: &str = "machine";
 
 const ENDS: [(&str, &str); 2] = [("client", "client threads"), ("server", "server threads")];

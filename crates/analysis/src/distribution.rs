@@ -9,10 +9,9 @@ use crate::compare::CONFIDENCE;
 
 const SHARES: [f64; 6] = [0.25, 0.5, 0.75, 0.9, 0.99, 0.999];
 const MOST_BUCKETS: usize = 20;
-/// Fraction covered by the regular buckets. The last bucket holds the remainder, which may be a thousand times as
-/// long.
+/// Fraction of times in regular buckets. The last bucket holds the rest, which may be a thousand times as long.
 const BULK: f64 = 0.999;
-/// Buckets per decade, from the preferred numbers (ISO 3), the finest first.
+/// Buckets per decade, finest first (preferred numbers, ISO 3).
 const STEPS: [u32; 6] = [40, 20, 10, 5, 3, 1];
 
 pub(crate) fn of_trials(trials: &[&LatencyHistogram]) -> Option<Distribution> {
@@ -30,8 +29,7 @@ pub(crate) fn of_trials(trials: &[&LatencyHistogram]) -> Option<Distribution> {
     })
 }
 
-/// Percentiles of the merged histogram with their intervals. Trials are clusters, because the messages of a trial
-/// depend on each other.
+/// Percentiles of the merged histogram, with intervals. Trials are clusters: their messages depend on each other.
 pub(crate) fn percentiles(
     merged: &LatencyHistogram,
     trials: &[&LatencyHistogram],
@@ -63,8 +61,8 @@ pub(crate) fn merged<'a>(histograms: impl Iterator<Item = &'a LatencyHistogram>)
     all
 }
 
-/// Groups sorted times with their counts into the finest geometric buckets that fit up to `bulk`. The last bucket
-/// holds the remainder.
+/// Groups sorted times and their counts into the finest geometric buckets that fit up to `bulk`. The last bucket
+/// holds the rest.
 fn buckets(counts: &[(Nanos, u64)], bulk: Nanos) -> Vec<Bucket> {
     let (Some((low, _)), Some((longest, _))) = (counts.first(), counts.last()) else { return Vec::new() };
     let spans = |steps: &&u32| place(bulk, **steps) - place(*low, **steps) < MOST_BUCKETS as i32;

@@ -1,5 +1,4 @@
-//! Compares each level of a factor with its first level, with all other settings equal and in the same
-//! block.
+//! Compares each level of a factor with the first level, in the same block and with all other settings equal.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! One fit per workload. All values, noise floors and comparisons of a run are derived from the fits.
+//! One fit per workload, which gives all values, noise floors and comparisons of a run.
 
 use findings::{Comparison, Difference, Estimate, NoiseFloor};
 use stats::{Family, Fit, Level, fit::BASELINE};
@@ -49,8 +49,8 @@ impl Fits {
         self.workloads.iter().find(|it| it.name == workload)?.floor.as_ref()
     }
 
-    /// The value comes from the workload's fit, from the trials if there is no fit, or from the intervals of
-    /// an imported single trial.
+    /// Returns the value from the workload's fit, else from the trials, or from the intervals of an imported single
+    /// trial.
     pub(crate) fn value(&self, result: &Observations<'_>) -> Option<Estimate> {
         if let Some(estimate) = single_trial::estimate(result) {
             return Some(estimate);
@@ -70,8 +70,8 @@ impl Fits {
         }
     }
 
-    /// The verdict is unclear if either result is disturbed. `None` if nothing arrived in any trial of one
-    /// result.
+    /// The verdict is unclear if either result is disturbed. Returns `None` if nothing arrived in any trial of one
+    /// of them.
     pub(crate) fn compare(&self, this: &Observations<'_>, that: &Observations<'_>) -> Option<Comparison> {
         let comparison = self.judged(this, that)?;
         let is_disturbed = [this, that].into_iter().any(disturbance::is_mostly_disturbed);

@@ -91,8 +91,8 @@ impl Fixture {
         self.result(path, "ping", levels, ping_settings(), |jitter| ping_of(nanos * jitter))
     }
 
-    /// Adds a result from another tool with identical trials. This makes the run an imported one, on an
-    /// unknown machine.
+    /// Adds a result from another tool, with identical trials. The run becomes an imported one on an unknown
+    /// machine.
     pub(crate) fn imported(
         &mut self,
         path: &str,
@@ -145,8 +145,8 @@ impl Fixture {
         self
     }
 
-    /// Marks every trial of a stream result as simultaneous with another trial. Also adds a trial to each
-    /// block that runs alone, at about `rate`.
+    /// Marks every trial of a stream result as simultaneous with another, and adds a trial to each block that runs
+    /// alone at about `rate`.
     pub(crate) fn alone(&mut self, result: &str, rate: f64) -> &mut Self {
         self.each(result, |trial| trial.simultaneous = 1);
         for block in 0..self.record.header.blocks {
@@ -336,8 +336,8 @@ pub(crate) fn datagrams_at(intervals: &[(u64, i64)]) -> Measurement {
     Measurement::Stream(data)
 }
 
-/// Open-loop round trips of `nanos`. Messages are sent `late` nanoseconds late, and `stalled` of them take
-/// another millisecond.
+/// Open-loop round trips of `nanos`. Messages are sent `late` nanoseconds late, and `stalled` of them take a
+/// millisecond longer.
 pub(crate) fn open_loop_of(nanos: u64, late: u64, stalled: usize) -> Measurement {
     let Measurement::PingPong(mut data) = ping_of(nanos as f64) else { unreachable!("it is a ping-pong") };
     let mut open = OpenLoopData::default();
@@ -428,8 +428,8 @@ pub(crate) fn environment() -> Environment {
 const ON: &[(&str, bool)] = &[("tx-tcp-segmentation", true), ("tx-generic-segmentation", true)];
 const OFF: &[(&str, bool)] = &[("tx-tcp-segmentation", false), ("tx-generic-segmentation", false)];
 
-/// An egress gateway with three nested paths. The offloads of the underlay apply to all paths. The offloads
-/// of the VXLAN device apply to the upper two paths, and only these have an effect there.
+/// An egress gateway with three nested paths. The underlay's offloads apply to all paths. The VXLAN device's
+/// offloads apply to the upper two, and only these have an effect.
 pub(crate) fn egress(blocks: u32) -> Fixture {
     let mut run = Fixture::new(blocks);
     run.path("node-to-node", &["wire"])

@@ -1,4 +1,4 @@
-//! Golden tests with stored runs and their expected findings, and invariants that hold for every run.
+//! Golden tests of stored runs and their findings, and invariants of every run.
 
 use proptest::prelude::*;
 use samples::{RunRecord, ValidityWarning};
@@ -133,7 +133,7 @@ fn odd_run() -> impl Strategy<Value = RunRecord> {
     })
 }
 
-/// JSON has neither NaN nor infinity.
+/// JSON has no NaN or infinity.
 fn is_finite(document: &impl std::fmt::Debug) -> bool {
     let text = format!("{document:?}");
     !text.split(|end: char| !end.is_alphanumeric()).any(|word| word == "NaN" || word == "inf")

@@ -1,4 +1,4 @@
-//! CPU time of the guests at the ends of a result, as counted by their own kernels.
+//! CPU time of the guests at a result's ends, as counted by the guest kernels.
 
 use findings::GuestTime;
 use samples::{GuestCpu, MachineCpu, Trial};
@@ -18,7 +18,7 @@ pub(crate) fn medians(result: &Observations<'_>) -> Vec<GuestTime> {
     })
 }
 
-/// Divides the totals over all trials by their duration, as for the owners on the host.
+/// Divides the totals over all trials by their duration, like the host's owners.
 pub(crate) fn together(trials: &[&Trial]) -> Vec<GuestTime> {
     each(trials, |guest| {
         let seconds = |of: fn(&MachineCpu) -> Nanos| guest.iter().map(|cpu| of(cpu).seconds()).sum::<f64>();

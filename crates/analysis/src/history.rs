@@ -1,4 +1,4 @@
-//! History of a result over the runs of its scenario: its value in each run, and where its level changed.
+//! A result's history over the runs of its scenario: the value in each run, and changes of level.
 
 use findings::{ResultHistory, RunLevel, RunLevelShift, RunResult, RunResults};
 use samples::RunRecord;
@@ -13,7 +13,7 @@ use crate::{
 
 pub const FEWEST_RUNS: usize = stats::history::FEWEST_RUNS;
 
-/// Values of all results, without findings. Suitable for many runs or an unfinished one.
+/// Returns the values of all results, without findings. Suitable for many runs, and for unfinished ones.
 #[must_use]
 pub fn run_results(record: &RunRecord) -> RunResults {
     let header = &record.header;
@@ -98,7 +98,7 @@ pub fn newly_worse<R: AsRef<RunResults>>(runs: &[R]) -> Vec<RunLevelShift> {
     let shifts = now.iter().filter_map(|it| {
         let (place, levels) = worse(it)?;
         let known = before.iter().find(|known| same(&known.newest, &it.newest)).and_then(worse);
-        // The detected position of a shift moves by a few runs as more runs are added.
+        // The detected position of a shift may move slightly as runs are added.
         let is_new = known.is_none_or(|(known, _)| known.abs_diff(place) >= levels::FEWEST);
         is_new.then(|| RunLevelShift {
             result: it.newest.result.clone(),

@@ -9,7 +9,7 @@ pub(crate) struct Judged<'a> {
     pub(crate) comparison: &'a Comparison,
 }
 
-/// Pairs that are shown in two places appear twice.
+/// Pairs shown in two places appear twice.
 pub(crate) fn all(findings: &Findings) -> impl Iterator<Item = Judged<'_>> {
     against_baseline(findings)
         .chain(costs(findings))

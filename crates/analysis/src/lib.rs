@@ -1,7 +1,7 @@
 //! Turns samples into results, cost breakdowns, factor effects and findings.
 //!
-//! Maps a stored run to one document, and equal records to equal findings. This crate chooses comparisons and derives
-//! findings, while `stats` provides the formulas.
+//! Maps a stored run to one document. Equal records give equal findings. This crate chooses comparisons and derives
+//! findings; `stats` provides the formulas.
 
 #[cfg(test)]
 mod altered;

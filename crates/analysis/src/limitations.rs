@@ -17,9 +17,9 @@ use crate::{
 };
 
 const FEW_TRIALS: usize = 5;
-/// Relative tolerance for rounding when checking that a value lies within its samples.
+/// Relative tolerance for rounding when checking that a value is within its samples.
 const ROUNDING: f64 = 1e-9;
-/// Number of runnable tasks per CPU before the run above which the machine is not considered idle.
+/// With more runnable tasks per CPU before the run, the machine is not considered idle.
 const BUSY_PER_CPU: f64 = 0.5;
 
 pub(crate) fn limitations(
@@ -105,7 +105,8 @@ fn no_floor(measured: &[Observations<'_>], fits: &Fits) -> Option<String> {
     })
 }
 
-/// A result that ended early has fewer blocks in common with the baseline than the baseline's value is based on.
+/// Reports values outside their own samples. The result ended early, and the baseline was unusual in the blocks
+/// they share.
 fn adjusted(findings: &Findings) -> Option<String> {
     let is_outside = |values: &[f64], value: f64| {
         let received = || values.iter().copied().filter(|value| *value > 0.0);

@@ -1,5 +1,5 @@
-//! Finds results that differ only in vhost. The settings of the virtual machines determine this or, for logs of other
-//! tools, the names. Does not assess the difference.
+//! Finds results that differ only in vhost, by the settings of the virtual machines or by the names in other tools'
+//! logs. Does not assess the difference.
 
 use findings::{MatchedPair, MatchedPairs};
 use samples::{ResultRecord, RunHeader, VmSettings};
@@ -12,7 +12,7 @@ pub(crate) const VHOST: &str = "vhost";
 pub(crate) struct Pair<'a> {
     pub(crate) with: &'a Observations<'a>,
     pub(crate) without: &'a Observations<'a>,
-    /// Whether the word is a factor's name, in which case the pair is one of the factor's effects.
+    /// Whether vhost is a factor, in which case the pair is one of the factor's effects.
     is_factor: bool,
 }
 

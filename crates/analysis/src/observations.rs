@@ -23,15 +23,15 @@ pub(crate) struct Observations<'a> {
     pub(crate) metric: Metric,
     pub(crate) points: BTreeMap<u32, Point<'a>>,
     pub(crate) again: BTreeMap<u32, Point<'a>>,
-    /// Probed trials by block. They do not affect the result's value.
+    /// Probed trials by block. They do not affect the value.
     pub(crate) probed: BTreeMap<u32, Point<'a>>,
-    /// Trials without concurrent pairs, by block, for results that are measured both with and without them.
+    /// Trials without concurrent pairs, by block, if the result is measured both with and without them.
     pub(crate) alone: BTreeMap<u32, Point<'a>>,
     pub(crate) probes: &'a [ProbeKind],
     pub(crate) ended: Option<&'a ResultEnd>,
-    /// Trials that were disturbed, stalled or ended early, and were excluded because there are enough others.
+    /// Disturbed, stalled or interrupted trials, excluded because there are enough others.
     pub(crate) left_out: Vec<&'a Trial>,
-    /// Trials without a value, because no data arrived or another workload was recorded.
+    /// Trials without a value: no data arrived, or another workload was recorded.
     pub(crate) unusable: Vec<&'a Trial>,
     pub(crate) unusable_probed: usize,
 }

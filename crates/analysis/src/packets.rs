@@ -1,5 +1,5 @@
 //! Packet sizes on the path, from device and socket counters. Each segment passes every device once, alone or
-//! merged, so segments sent per device packet show the effect of offloads.
+//! merged with others, so the number of segments per device packet shows the effect of offloads.
 
 use findings::{DataPackets, DevicePackets, PacketCut, PacketSize, PacketSummary};
 use samples::{DeviceCounters, PathCounters};
@@ -10,7 +10,7 @@ use crate::observations::Observations;
 
 /// The measured traffic has at least this many packets.
 const FEWEST: u64 = 100;
-/// Data flows in one direction only if it has at least this many times the bytes of the other.
+/// Data flows in one direction only if it has this many times the other's bytes.
 const ONE_WAY: u64 = 4;
 /// Packets count as segmented between two devices if they lose this fraction of their segments.
 const CUT: f64 = 0.5;
@@ -55,7 +55,7 @@ fn bytes(stream: &StreamData) -> (u64, u64) {
     (sum(Direction::Forward), sum(Direction::Reverse))
 }
 
-/// TCP segments or UDP datagrams sent by an end. Includes the warm-up, because devices count it too.
+/// TCP segments or UDP datagrams sent by an end, including the warm-up, which devices count too.
 fn segments(end: &EndSeries) -> u64 {
     let of = |interval: &workload::Interval| match (interval.tcp, interval.datagrams) {
         (Some(tcp), _) => u64::from(tcp.segments),
@@ -67,7 +67,7 @@ fn segments(end: &EndSeries) -> u64 {
 
 fn packets(device: &DeviceCounters, sent: Option<&SocketTotals>) -> DevicePackets {
     let (rx, tx) = (device.rx_bytes.0, device.tx_bytes.0);
-    // The busier direction of a device carries the data.
+    // A device's busier direction carries the data.
     let segments = |bytes: u64, other: u64| {
         let sent = sent?;
         match (bytes >= other.saturating_mul(2), other >= bytes.saturating_mul(2)) {

@@ -11,7 +11,7 @@ use crate::{
     observations::{self, Observations, Point},
 };
 
-/// Two hosts would only be a path and its reverse.
+/// With two hosts, there would only be a path and its reverse.
 const FEWEST: usize = 3;
 
 pub(crate) fn matrices(findings: &Findings, measured: &[Observations<'_>], fits: &Fits) -> Vec<PairMatrix> {

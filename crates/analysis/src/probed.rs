@@ -1,4 +1,4 @@
-//! Probe data of a result, taken from its probed trials.
+//! A result's probe data, from its probed trials.
 
 mod calls;
 mod cost;

@@ -1,4 +1,4 @@
-//! Ranks alternative paths, i.e. paths of which none adds layers to another.
+//! Ranks alternative paths, none of which has all layers of another.
 
 use std::cmp::Ordering;
 
@@ -6,7 +6,7 @@ use findings::{Comparison, Difference, Findings, Rank, Ranking, ResultSummary};
 
 use crate::{fits::Fits, observations::Observations};
 
-/// Two paths have a comparison instead of a ranking.
+/// Two paths are compared instead.
 const FEWEST: usize = 3;
 
 type Ranked<'a> = (&'a ResultSummary, &'a Observations<'a>);

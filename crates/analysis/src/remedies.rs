@@ -1,11 +1,11 @@
-//! Settings of the platform that a path belongs to, from the table remedies.tsv.
+//! Settings of a path's platform, from the table remedies.tsv.
 
 use std::collections::BTreeSet;
 
 use findings::{Change, Findings, ResultSummary};
 use samples::{DeviceState, PathRecord};
 
-/// Each row was checked against its source in the given version or commit.
+/// Each row was checked against its source at the given version or commit.
 const TABLE: &str = include_str!("remedies.tsv");
 pub(crate) const LINUX: &str = "Linux";
 
@@ -13,7 +13,7 @@ struct Setting {
     name: &'static str,
     /// Findings that the setting remedies.
     findings: &'static [&'static str],
-    /// Other rules name the devices in their own commands.
+    /// Other rules name devices in their own commands.
     on_linux: bool,
 }
 
@@ -29,8 +29,7 @@ const SETTINGS: [Setting; 5] = [
     Setting { name: "encapsulation", findings: &["vxlan-cost"], on_linux: false },
 ];
 
-/// Device names of platforms. `#` stands for digits, `%` for at least ten hexadecimal digits, and `*` for the
-/// rest of the name.
+/// Device names of platforms. `#` stands for digits, `%` for at least ten hexadecimal digits, and `*` for the rest.
 const DEVICES: [(&str, &[&str]); 8] = [
     ("libvirt", &["virbr#", "vnet#"]),
     ("Proxmox VE", &["vmbr#", "tap#i#", "veth#i#", "fwbr#i#", "fwpr#p#", "fwln#i#"]),
@@ -66,7 +65,7 @@ impl PlatformSetting {
         })
     }
 
-    /// Replaces `{name}` with its value, or with `NAME` if the value is unknown.
+    /// Replaces `{name}` with its value, or with `NAME` if unknown.
     #[must_use]
     pub fn command(&self, values: &[(&str, &str)]) -> String {
         let known = |text: String, (name, value): &(&str, &str)| text.replace(&format!("{{{name}}}"), value);
@@ -89,7 +88,7 @@ impl PlatformSetting {
 const PLACEHOLDERS: [&str; 11] =
     ["broken", "bytes", "cidr", "device", "guest", "netdev", "number", "switch", "vectors", "vmid", "zone"];
 
-/// The platforms of existing paths. A lab consists of plain Linux devices.
+/// Platforms of existing paths. A lab has plain Linux devices.
 pub(crate) fn platforms(results: &[ResultSummary]) -> BTreeSet<&'static str> {
     let existing = results.iter().filter(|result| PathRecord::exists(&result.layers));
     let devices = existing.flat_map(|result| &result.devices);
@@ -102,7 +101,7 @@ pub(crate) fn platforms(results: &[ResultSummary]) -> BTreeSet<&'static str> {
 
 fn of_device(DeviceState { device, kind, .. }: &DeviceState) -> Option<&'static str> {
     let name = device.rsplit_once(':').map_or(device.as_str(), |(_, name)| name);
-    // A virtual network of Proxmox's SDN may have such a name too, but is not a tap device.
+    // A virtual network of Proxmox's SDN may have this name, but is not a tap device.
     if kind != "tap" && name.starts_with("vnet") {
         return None;
     }
@@ -138,7 +137,7 @@ pub(crate) fn commands(platforms: &BTreeSet<&str>, setting: &str, values: &[(&st
     rows.map(|row| row.labelled(values)).collect()
 }
 
-/// Adds the commands of the record's platforms to the remedies.
+/// Adds commands for the record's platforms to the remedies.
 pub(crate) fn complete(findings: &mut Findings) {
     let platforms = platforms(&findings.results);
     for finding in &mut findings.findings {

@@ -1,4 +1,5 @@
-//! Names are the user's data. Only layers, levels and settings may influence the verdict and the findings.
+//! Tests that names, which users choose, do not influence the verdict and the findings. Only layers, levels and
+//! settings may.
 
 mod builtins;
 
@@ -19,7 +20,7 @@ const GOLDEN: &str = include_str!("../tests/golden/egress.run.json");
 const KINDS: &[u8] = include_bytes!("../../../tests/cli/records/kinds.run.json.gz");
 const DIRECTIONS: &[u8] = include_bytes!("../../../tests/cli/records/directions.run.json.gz");
 
-/// The alphabetical order within each class stays the same.
+/// Keeps the alphabetical order within each class.
 #[derive(Default)]
 struct Names {
     paths: BTreeMap<String, String>,
@@ -50,7 +51,7 @@ impl Names {
             hosts: numbered('h', hosts.iter()),
             results: BTreeMap::new(),
         };
-        // A path within a host has the host's name.
+        // A path within a host has that host's name.
         for path in paths.iter().filter(|path| path.from == path.to) {
             names.paths.extend(names.hosts.get(&path.name).map(|host| (path.name.clone(), host.clone())));
         }
@@ -99,7 +100,7 @@ impl Names {
         }
     }
 
-    /// A device of a bridge may have the name of the guest at its other end.
+    /// A bridge's device may have the name of the guest at its other end.
     fn device(&self, text: &str) -> String {
         let renamed = |(host, device): (&str, &str)| {
             let port = self.hosts.get(device).map_or(device, String::as_str);

@@ -1,4 +1,4 @@
-//! Summarises the trials of each result. `kind` has the parts that depend on the workload.
+//! Summarises each result's trials. `kind` has the parts that depend on the workload.
 
 use findings::{ResultShift, ResultSummary};
 use samples::{DeviceState, Trial};
@@ -70,7 +70,7 @@ fn shifts(result: &Observations<'_>) -> Vec<ResultShift> {
     result.trials().flat_map(of_trial).collect()
 }
 
-/// Taken from the first trial. Differences in later trials are reported as a limitation.
+/// From the first trial. A limitation reports differences in later trials.
 fn devices(result: &Observations<'_>) -> Vec<DeviceState> {
     result.trials().next().map(|trial| trial.devices.clone()).unwrap_or_default()
 }
@@ -210,7 +210,7 @@ mod tests {
             transport: Transport::Udp,
             ..StreamSettings::new(Until::Elapsed(Nanos::from_secs(1)))
         };
-        // The first interval is the warm-up. A late datagram makes the loss in the third one negative.
+        // The first interval is the warm-up. A late datagram makes the third one's loss negative.
         let measured = datagrams_at(&[(99, 50), (90, 11), (101, -1), (200, 0)]);
         let result = with("udp", WorkloadSettings::Stream(load), &measured);
         let stream = StreamSummary::of(&result).cloned().expect("it is a stream");

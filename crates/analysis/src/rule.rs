@@ -1,4 +1,4 @@
-//! Rules, each of which examines one kind of subject and makes claims about it.
+//! Rules. Each examines one kind of subject and makes claims about it.
 
 use crate::order::sort_descending;
 use std::cmp::Reverse;
@@ -48,7 +48,7 @@ impl<S: Subject> Rule<S> {
         Self { role: Role::Limit, ..Self::cause(id, look) }
     }
 
-    /// For causes that counters show.
+    /// Marks a cause that counters show.
     pub(crate) const fn counted(self) -> Self {
         Self { counted: true, ..self }
     }
@@ -175,8 +175,8 @@ pub(crate) fn findings<S: Subject>(rules: &[Rule<S>], subject: &S::Of<'_>) -> Ve
     findings
 }
 
-/// Returns the rule with an established finding about all results of `finding`. Limits concern the whole run.
-/// A milder finding does not explain one that makes values unreliable.
+/// Returns the rule with an established finding about all results of `finding`. Limits concern the whole run. A
+/// milder finding does not explain one that makes values unreliable.
 fn superseding<S: Subject>(finding: &Finding, all: &[Finding], rules: &[Rule<S>]) -> Option<String> {
     let explains = |other: &Finding| {
         let are_limits = [finding.role, other.role] == [Role::Limit; 2];

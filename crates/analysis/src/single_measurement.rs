@@ -12,7 +12,7 @@ use crate::{
     sockets, steadiness, verdict, workload_summary,
 };
 
-/// With more shifts than this, the trial alternates between two levels.
+/// With more shifts, the trial alternates between two levels.
 const FEW_SHIFTS: usize = 3;
 
 #[derive(Debug, Clone, Copy)]
@@ -22,8 +22,7 @@ pub struct Single<'a> {
     pub peer: &'a str,
     pub load: &'a WorkloadSettings,
     pub placement: &'a str,
-    /// An end that did not report has no intervals, and an end that reported only a total has one
-    /// interval.
+    /// An end that did not report has no intervals, and an end that reported only a total has one.
     pub measurement: &'a Measurement,
     pub cpu: &'a CpuUsage,
     pub warnings: &'a [ValidityWarning],

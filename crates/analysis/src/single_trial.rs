@@ -1,9 +1,8 @@
-//! Estimates for results with a single trial, from the intervals within it, and comparisons of imported
-//! trials, which have no blocks.
+//! Estimates results with a single trial from the intervals within it, and compares imported trials, which have no
+//! blocks.
 //!
-//! Intervals do not show changes between trials (placement, neighbours, the order of connections), so
-//! differences need an additional margin. Only for imported runs, because plumb's own runs can have more
-//! trials.
+//! Intervals do not show changes between trials (placement, neighbours, the order of connections), so differences
+//! need an additional margin. Only for imported runs; plumb's own runs can have more trials.
 
 use findings::{Basis, Comparison, Difference, Estimate};
 use stats::{Level, ab, describe, noise, series as series_of};
@@ -16,25 +15,25 @@ use crate::{
     steadiness,
 };
 
-/// The minimum difference if there are too few trials to estimate their noise. Successive trials at the
-/// same setting often differ by this much.
+/// Minimum difference if there are too few trials to estimate their noise. Successive trials at the same setting
+/// often differ by this much.
 pub(crate) const MARGIN: f64 = 0.1;
-/// The minimum difference between trials of two runs.
+/// Minimum difference between trials of two runs.
 pub(crate) const ALLOWANCE: f64 = 0.25;
 pub(crate) const FEWEST_IMPORTED: usize = 5;
 
 pub(crate) const FEWEST_OWN: usize = 3;
 
-/// The relative tolerance between a value and the mean of its own intervals.
+/// Relative tolerance between a value and the mean of its own intervals.
 const SAME: f64 = 0.01;
 
-/// The value of an imported result with a single trial, and an interval from the trial's own series. `None`
-/// with more trials or too short a series. After a level shift the interval is wide, and a limitation warns
-/// that another trial may spend a different time at each level.
+/// Returns the value of an imported result with a single trial, and an interval from the trial's series. `None`
+/// with more trials or too short a series. After a level shift, the interval is wide, and a limitation warns that
+/// another trial may spend a different time at each level.
 pub(crate) fn estimate(result: &Observations<'_>) -> Option<Estimate> {
     let value = only_value(result).filter(|_| is_imported(result))?;
     let mean = series_of::mean_estimate(&rates(result)?, CONFIDENCE)?;
-    // The value includes all data, even from a short last interval, so the interval is centred on it.
+    // The value includes all data, even from a short last interval, so it is the centre of the interval.
     let interval = about(mean, value)?;
     Some(Estimate {
         estimate: value,
@@ -47,7 +46,7 @@ pub(crate) fn estimate(result: &Observations<'_>) -> Option<Estimate> {
     })
 }
 
-/// Used for trials of another tool or too few trials, which cannot be paired by block.
+/// For too few trials, or trials of another tool, which cannot be paired by block.
 pub(crate) fn compare(
     this: (&Observations<'_>, &Level),
     that: (&Observations<'_>, &Level),
@@ -66,8 +65,8 @@ pub(crate) fn compare(
     Some(Comparison { verdict, ..comparison })
 }
 
-/// The difference must exceed this allowance and any level shifts within the trials, because the mean over
-/// several levels depends on the time spent at each.
+/// The difference must exceed this allowance and any level shifts within the trials, whose mean depends on the time
+/// spent at each level.
 pub(crate) fn beyond(
     allowance: f64,
     this: &Observations<'_>,
@@ -87,8 +86,7 @@ pub(crate) fn is_known(comparison: &Comparison) -> bool {
         || comparison.ratio_interval.is_some_and(|it| stats::verdict::is_sure(it.confidence))
 }
 
-/// Compares enough trials on both sides like the trials of two runs, because other tools run trials one after
-/// another.
+/// With enough trials on both sides, compares them like two runs, because other tools run trials one after another.
 fn by_scatter(this: &Observations<'_>, that: &Observations<'_>) -> Option<Difference> {
     if is_few(this) || is_few(that) {
         return None;
@@ -146,8 +144,8 @@ fn about(estimate: stats::Estimate, value: f64) -> Option<stats::Interval> {
         .filter(|it| it.low > 0.0)
 }
 
-/// Returns `None` if the rates are not the basis of the trial's value. This excludes incomplete intervals, and a
-/// sender's rates if a different amount arrived.
+/// Returns `None` if the trial's value is not based on the rates: if intervals are incomplete, or for a sender's
+/// rates if a different amount arrived.
 fn rates(result: &Observations<'_>) -> Option<Vec<f64>> {
     let trial = result.trials().next()?;
     let Series { of, rates, .. } = series::of_trial(result, trial);

@@ -1,4 +1,4 @@
-//! Effective socket settings at each end in the trials of a result.
+//! Effective socket settings at each end of a result's trials.
 
 use findings::EndSocket;
 use workload::{Measurement, SocketFacts};
@@ -21,7 +21,7 @@ pub(crate) fn ends<'a>(measurements: impl Iterator<Item = &'a Measurement>) -> V
     ends
 }
 
-/// Returns whether an end reported anything. Only plumb does.
+/// Only plumb reports these.
 fn is_known(socket: &SocketFacts) -> bool {
     *socket != SocketFacts::default()
 }

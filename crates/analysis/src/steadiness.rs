@@ -1,4 +1,4 @@
-//! Uncertainty and level shifts of a rate, from the intervals of one trial.
+//! Uncertainty and level shifts of a rate, from one trial's intervals.
 
 use findings::{LevelShift, Spread};
 pub(crate) use stats::stationarity::Stationarity;
@@ -10,13 +10,13 @@ use crate::{
     series::Series,
 };
 
-/// Returns `None` with too few intervals or if the rate jumped, because there is no single level to estimate.
+/// Returns `None` with too few intervals, or if the rate jumped and there is no single level to estimate.
 pub(crate) fn spread(series: &Series) -> Option<Spread> {
     let rates = &series.rates;
     if !shifts(series).is_empty() {
         return None;
     }
-    // An interval that includes zero contains no information about a rate.
+    // An interval that includes zero says nothing about a rate.
     let interval = stats::series::mean_estimate(rates, CONFIDENCE)?.interval.filter(|it| it.low > 0.0)?;
     Some(Spread {
         interval: compare::named(interval),

@@ -1,5 +1,4 @@
-//! System calls in a result's trials, summed by caller. They were counted by another tool or in probed
-//! trials.
+//! System calls in a result's trials, summed by caller. From another tool or from probed trials.
 
 use std::collections::{HashMap, hash_map::Entry};
 
@@ -8,8 +7,8 @@ use units::{Bytes, Nanos};
 
 use crate::{observations::Observations, probed};
 
-/// Sorts by decreasing time and then by decreasing count. If known, only running time is used, because the
-/// thread that waits longest does least work.
+/// Sorts by decreasing time, then by decreasing count. Uses only running time if known: the thread that waits
+/// longest does least work.
 pub(crate) fn together(result: &Observations<'_>) -> Vec<SyscallCount> {
     let unprobed = result.trials().flat_map(|trial| &trial.syscalls);
     let probed = probed::watched(result).into_iter().flat_map(|(_, seen)| &seen.syscalls);

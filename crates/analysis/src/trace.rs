@@ -1,4 +1,4 @@
-//! Analyses one trace: rates and fractions of system calls by caller, and CPU time by owner. `trace/comparison.rs`
+//! Analyses a trace: rates and fractions of system calls by caller, and CPU time by owner. `trace/comparison.rs`
 //! compares two traces.
 
 mod comparison;
@@ -20,7 +20,7 @@ pub use comparison::trace_comparison;
 pub use interval::observed_since;
 pub use vm::vm;
 
-/// The minimum duration for comparing the 10 ms ticks in /proc/stat with the trace.
+/// Minimum duration for comparing /proc/stat, with its ticks of 10 ms, with the trace.
 const LONG: Nanos = Nanos::from_millis(900);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,7 +87,7 @@ struct Rows {
 impl Rows {
     fn by(&self, counts: &[SyscallCount], key: impl Fn(&SyscallCount) -> Key) -> Vec<TracedCall> {
         let mut groups: BTreeMap<Key, Vec<&SyscallCount>> = BTreeMap::new();
-        // A call that never returned, e.g. an exit, is not counted.
+        // A call that never returned is not counted, e.g. an exit.
         for count in counts.iter().filter(|count| count.calls > 0) {
             groups.entry(key(count)).or_default().push(count);
         }
@@ -134,7 +134,7 @@ fn added(group: &[&SyscallCount]) -> SyscallCount {
         total: times(|count| count.total),
         running: times(|count| count.running),
         waiting: times(|count| count.waiting),
-        // Calls without guest time or bytes count as zero and do not make the sum unknown.
+        // Calls without guest time or bytes count as zero, so the sum remains known.
         guest: (!guest.is_empty()).then(|| Nanos(guest.iter().map(|time| time.0).sum())),
         bytes: (!bytes.is_empty()).then(|| Bytes(bytes.iter().map(|bytes| bytes.0).sum())),
         times: together(group),

@@ -12,7 +12,7 @@ use workload::{Metric, ReportedValue, Work};
 
 use crate::single_trial::ALLOWANCE;
 
-/// Returns `None` without requirements if fewer than two configurations have virtual machines.
+/// Returns `None` if there are no requirements and fewer than two configurations have virtual machines.
 #[must_use]
 pub fn trade_offs(findings: &Findings, requirements: &[Requirement]) -> Option<TradeOffs> {
     let mut looks: Vec<Look<'_>> = Vec::new();
@@ -83,7 +83,7 @@ impl<'a> Look<'a> {
         })
     }
 
-    /// The worst value decides. A bound met only by unreliable values is unclear.
+    /// The worst value decides. If only unreliable values meet a bound, the result is unclear.
     fn judged(&self, requirement: &Requirement) -> Judgement {
         let judged = |it: Value<'_>| {
             let compliance = it.ends.judge(requirement);
@@ -137,7 +137,7 @@ impl<'a> Look<'a> {
         let results = self.results.iter().filter(|result| result.metric == metric);
         let of_trials = |&result: &&'a ResultSummary| {
             let value = result.value;
-            // The interval is widened if it does not include the variation between trials.
+            // Widen the interval if it does not include the variation between trials.
             let ends = match value.interval {
                 Some(it) if value.basis == Basis::Trials => Ends::between(it.low, it.high),
                 Some(it) => Ends::between(it.low, it.high).widened(),
@@ -153,7 +153,7 @@ impl<'a> Look<'a> {
             value.quantity == workload::Quantity::Time && value.name.eq_ignore_ascii_case(name)
         };
         self.results.iter().flat_map(move |&result| {
-            // If times look like half round trips, they may be twice as large.
+            // Times that look like half round trips may be twice as large.
             let most = if has_half_round_trips(result) { 2.0 } else { 1.0 };
             result.reported.iter().filter(is_it).map(move |reported| {
                 let value = reported.value;
@@ -195,7 +195,7 @@ impl Ends {
         Self::between(value, value)
     }
 
-    /// Adds [`ALLOWANCE`], for values of which the variation between trials is unknown.
+    /// Adds [`ALLOWANCE`], for values with unknown variation between trials.
     fn widened(self) -> Self {
         let by = 1.0 + ALLOWANCE;
         Self { low: self.low.map(|low| low / by), high: self.high.map(|high| high * by) }

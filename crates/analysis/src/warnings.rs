@@ -23,7 +23,7 @@ pub(crate) fn strongest(result: &Observations<'_>) -> Vec<(ValidityWarning, u32)
     kept
 }
 
-/// Counts a trial once for each kind of warning, even if both ends reported it.
+/// Counts a trial once per kind of warning, even if both ends reported it.
 fn of_trial(warnings: &[ValidityWarning]) -> Vec<(ValidityWarning, f64)> {
     let mut own: Vec<(ValidityWarning, f64)> = Vec::new();
     for warning in warnings {

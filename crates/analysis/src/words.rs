@@ -4,8 +4,7 @@ use findings::{Phrase, Unit, phrase};
 use units::Share;
 use workload::Metric;
 
-/// Joins names: `a`, `a and b`, `a, b and c`. Of more than five, lists the first four and the number of
-/// others.
+/// Joins names: `a`, `a and b`, `a, b and c`. Of more than five, lists four and the number of others.
 pub(crate) fn list<T: AsRef<str>>(names: &[T]) -> String {
     joined(names.iter().map(|name| name.as_ref().into())).to_string()
 }
@@ -51,7 +50,7 @@ pub(crate) fn value(metric: Metric, value: f64) -> Phrase {
     Phrase::metric(metric, value)
 }
 
-/// A relative change: `−60.2 %`, `1.69x`.
+/// A relative change such as `−60.2 %` or `1.69x`.
 pub(crate) fn change(ratio: f64) -> Phrase {
     Phrase::quantity(findings::change(ratio), ratio, Unit::Ratio)
 }

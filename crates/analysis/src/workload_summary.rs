@@ -13,8 +13,7 @@ pub(crate) fn of(sent: &WorkloadSource, placement: &str, sockets: &[EndSocket]) 
     }
 }
 
-/// Returns e.g. `iperf3 3.12: 4 TCP streams forward, 128 KiB writes, cubic`. Unknown settings are
-/// omitted.
+/// For example, `iperf3 3.12: 4 TCP streams forward, 128 KiB writes, cubic`. Omits unknown settings.
 fn imported_in_words(imported: &ImportedSettings) -> String {
     let name = match imported.transport {
         Some(Transport::Tcp) => "TCP ",
@@ -50,7 +49,7 @@ fn imported_in_words(imported: &ImportedSettings) -> String {
     if words.is_empty() { imported.tool.clone() } else { format!("{}: {}", imported.tool, words.join(", ")) }
 }
 
-/// Returns e.g. `1 TCP stream forward, app mode, 128 KiB writes, cubic, cross-cpu`.
+/// For example, `1 TCP stream forward, app mode, 128 KiB writes, cubic, cross-cpu`.
 pub(crate) fn in_words(load: &WorkloadSettings, placement: &str, sockets: &[EndSocket]) -> String {
     let kind = load.kind();
     let mut words = kind.in_words();
@@ -60,7 +59,7 @@ pub(crate) fn in_words(load: &WorkloadSettings, placement: &str, sockets: &[EndS
         }
         words.extend(socket(settings));
     }
-    // A workload with a single end is placed by its host alone.
+    // The host alone places a workload with a single end.
     if kind.socket().is_some() || placement != "free" {
         words.push(self::placement(placement));
     }
@@ -78,7 +77,7 @@ fn socket(settings: &SocketSettings) -> Vec<String> {
         settings.window.map(|window| format!("buffers of {window}")),
         settings.dscp.map(|dscp| format!("DSCP {dscp}")),
         settings.nodelay.map(|on| switched(on).into()),
-        // If both ports are fixed by plumb, they are the same in all trials and not the user's choice.
+        // Ports fixed by plumb are equal in all trials and not the user's choice.
         settings
             .source_port
             .filter(|_| settings.server_port.is_none())

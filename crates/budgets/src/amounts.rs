@@ -44,7 +44,7 @@ impl Amounts {
         Self(Arc::new(Mutex::new(Reserved { budget, total: 0, by_source: HashMap::new() })))
     }
 
-    /// Checks without reserving anything. The error names the budget that was exceeded.
+    /// Checks without reserving anything. The error names the exceeded budget.
     pub fn check(&self, source: Source, amount: u64) -> Result<(), Exhausted> {
         let reserved = self.0.lock();
         let (address, server) = reserved.remaining(source);
@@ -83,8 +83,8 @@ impl Amounts {
         self.0.lock().by_source.values().copied().max().unwrap_or(0)
     }
 
-    /// Finds the address to take from if the total is used up: the largest holder, if it exceeds its fair
-    /// share (the total divided by the number of holders) and `source` is below it.
+    /// If the total is used up, returns the address to take from: the largest holder, if it exceeds its fair share
+    /// (the total divided by the number of holders) and `source` has less than that.
     #[must_use]
     pub fn debtor(&self, source: Source) -> Option<Source> {
         let reserved = self.0.lock();

@@ -1,5 +1,5 @@
 //! Limits the amounts (client slots, connections, memory) and rates available to a server's peers, per address and in
-//! total. The current time is passed in by the caller.
+//! total. The caller passes the current time.
 
 mod amounts;
 mod rates;

@@ -25,7 +25,7 @@ pub struct Rate {
 #[derive(Debug)]
 pub struct Meter {
     rate: Rate,
-    /// The time at which the amount spent would have accrued at the plain rate, in nanoseconds.
+    /// When the amount spent would have accrued at the plain rate, in nanoseconds.
     due: AtomicU64,
 }
 
@@ -95,8 +95,8 @@ impl Rates {
         Arc::clone(self.sources.entry(source).or_insert_with(|| Arc::new(Meter::new(self.rate))))
     }
 
-    /// Once per second, removes addresses that owe nothing. If there is still no room, takes a sample of the addresses
-    /// and evicts the address that owes the least.
+    /// Once per second, removes addresses that owe nothing. If that frees no room, evicts the address that owes the
+    /// least in a sample.
     fn forget_one(&mut self, now: u64) {
         if now.saturating_sub(self.swept) >= SECOND {
             self.swept = now;

@@ -1,8 +1,8 @@
-//! Addresses, as counted by budgets.
+//! Addresses, as budgets count them.
 
 use std::net::{IpAddr, Ipv6Addr};
 
-/// An IPv4 address, or the /64 network that a host with IPv6 usually has.
+/// An IPv4 address, or the /64 network that an IPv6 host usually has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Source(IpAddr);
 
@@ -16,7 +16,8 @@ impl From<IpAddr> for Source {
 }
 
 impl Source {
-    /// Other machines cannot spoof this address, because the kernel drops incoming packets with a loopback source.
+    /// Returns true for loopback addresses. Other machines cannot spoof them, because the kernel drops incoming
+    /// packets with a loopback source.
     #[must_use]
     pub fn is_proven(self) -> bool {
         self.0.is_loopback()

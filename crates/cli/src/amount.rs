@@ -1,6 +1,6 @@
-//! Parses amounts in iperf3's notation: sizes in powers of 1024 (`128K`) and rates in powers of 1000 (`100M`).
+//! Parses amounts in iperf3's notation, with sizes in powers of 1024 (`128K`) and rates in powers of 1000 (`100M`).
 //!
-//! It also accepts plumb's own notation (`128KiB`, `10Gbit/s`, `500ms`).
+//! Also accepts plumb's own notation (`128KiB`, `10Gbit/s`, `500ms`).
 
 use units::{BitRate, Bytes, Nanos};
 
@@ -41,7 +41,7 @@ pub(crate) fn frequency(text: &str) -> Result<f64, String> {
     })
 }
 
-/// Parses a time such as `10`, `0.5` or `500ms`. Like in iperf3, a number without a unit is in seconds.
+/// Parses a time such as `10`, `0.5` or `500ms`. As in iperf3, the default unit is seconds.
 pub(crate) fn seconds(text: &str) -> Result<Nanos, String> {
     let bare = text.parse::<f64>().ok().filter(|seconds| seconds.is_finite() && (0.0..1e9).contains(seconds));
     let read = bare.map(|seconds| Nanos((seconds * 1e9).round() as u64)).or_else(|| text.parse().ok());
@@ -58,7 +58,7 @@ pub(crate) fn within(flag: &str, time: Nanos, (least, most): (Nanos, Nanos)) -> 
     Err(Misuse::new(format!("{flag} {value} is out of range: use {least} to {most} seconds")))
 }
 
-/// Parses a time in milliseconds by default, as in iperf3's timeouts.
+/// Parses a time. The default unit is milliseconds, as in iperf3's timeouts.
 pub(crate) fn milliseconds(text: &str) -> Result<Nanos, String> {
     let read = text.parse::<u32>().ok().map(|millis| Nanos::from_millis(millis.into()));
     let read = read.or_else(|| text.parse().ok()).filter(|time| *time > Nanos(0));
@@ -67,7 +67,7 @@ pub(crate) fn milliseconds(text: &str) -> Result<Nanos, String> {
     })
 }
 
-/// Parses a time. A number without a unit is in microseconds, as in the kernel's busy polling settings.
+/// Parses a time. The default unit is microseconds, as in the kernel's busy polling settings.
 pub(crate) fn microseconds(text: &str) -> Result<Nanos, String> {
     let read = text.parse::<u32>().ok().map(|micros| Nanos(u64::from(micros) * 1000));
     let read = read.or_else(|| text.parse().ok()).filter(|time| *time > Nanos(0));

@@ -27,7 +27,7 @@ pub(crate) struct Args {
     pub(crate) command: Command,
 }
 
-/// Subcommands with numeric flags, for which a user may type a negative number by mistake.
+/// Subcommands with flags that may be given a negative number by mistake.
 const NUMERIC: [&str; 3] = ["client", "ping", "server"];
 
 impl Args {
@@ -86,7 +86,7 @@ fn tree() -> clap::Command {
     examples::on_every_page(all)
 }
 
-/// Lets each flag's own parser reject a negative number. Otherwise, clap would report an unknown flag.
+/// Lets each flag's own parser reject a negative number, which clap would otherwise report as an unknown flag.
 fn numeric(subcommand: clap::Command) -> clap::Command {
     subcommand.mut_args(|arg| {
         let takes = arg.get_action().takes_values() && !arg.is_positional();
@@ -109,7 +109,7 @@ pub(crate) enum Command {
     Vs(vs::VsArgs),
     /// Print the report of a stored run
     Report(report::ReportArgs),
-    /// Draw charts of a run as SVG or PNG, or export their data as CSV
+    /// Draw charts of a run as SVG or PNG, or export the data as CSV
     Plot(plot::PlotArgs),
     /// Manage stored runs: list, remove, check, repair, export, import
     Runs(runs::RunsArgs),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use machine::Attached;
 use scenario::{Access, HostName, Lab};
 
-/// The process must be single-threaded.
+/// The process must be single-threaded, because it may have to join a user namespace.
 pub(crate) fn open(lab: &Lab) -> anyhow::Result<BTreeMap<HostName, Attached>> {
     let endpoints: Vec<_> = lab
         .hosts

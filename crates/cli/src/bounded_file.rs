@@ -1,4 +1,4 @@
-//! Reads files up to a size limit. Trusted files must only be writable by their owner.
+//! Reads files up to a size limit, and checks the permissions of trusted files.
 
 use std::path::Path;
 
@@ -8,17 +8,17 @@ use sys::{Readers, TrustError};
 
 use crate::failure::Misuse;
 
-/// Reads a file that plumb executes or trusts, and that must only be writable by its owner.
+/// Reads a file that plumb executes or trusts. Only the owner may have write access.
 ///
 /// # Errors
 ///
-/// Fails if another user could have written to the file (the message contains the command that fixes this), and
-/// in the same cases as [`read`].
+/// Fails if another user could have written to the file (the error includes the command that fixes this), and
+/// whenever [`read`] fails.
 pub(crate) fn read_trusted(path: &Path) -> Result<String> {
     trusted(path, Readers::Anyone)
 }
 
-/// Like [`read_trusted`], for a key or token that must only be readable by its owner.
+/// Like [`read_trusted`], for a key or token that only its owner may read.
 pub(crate) fn read_secret(path: &Path) -> Result<String> {
     trusted(path, Readers::Owner)
 }

@@ -1,4 +1,4 @@
-//! The subcommands. Each has its own file.
+//! The subcommands, one per file.
 
 pub(crate) mod baseline;
 pub(crate) mod between;

@@ -1,4 +1,4 @@
-//! The destination of a report: the terminal, or a file with an extension that selects the format.
+//! The destination of a report: the terminal, or a file whose extension selects the format.
 
 use std::{fs, io, path::Path};
 
@@ -53,8 +53,7 @@ pub(crate) fn page_format_of(path: &Path) -> Result<SingleFormat> {
     }
 }
 
-/// Creates a missing parent directory with a notice, but only one level, because more missing levels are
-/// probably a typo.
+/// Creates a missing parent directory and prints a notice. If more levels are missing, the path is probably a typo.
 pub(crate) fn write(path: &Path, text: &str) -> Result<()> {
     write_bytes(path, text.as_bytes())
 }
@@ -69,7 +68,7 @@ pub(crate) fn write_bytes(path: &Path, contents: &[u8]) -> Result<()> {
     replace(path, contents).with_context(|| cannot_write(path))
 }
 
-/// Replaces a file atomically, so that a full disk leaves either the old file or none.
+/// Replaces a file atomically, so that a full disk never leaves a truncated file.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(output_file::replace(path, bytes)?)
 }

@@ -1,4 +1,4 @@
-//! Parses differentiated services code points, given as numbers or as names from RFCs.
+//! Parses DSCPs (differentiated services code points), given as numbers or RFC names.
 
 use crate::amount;
 

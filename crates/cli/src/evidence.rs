@@ -1,5 +1,5 @@
-//! Embeds a run record in a file: the gzipped JSON of `report --format raw`, on its own or inside a report
-//! page, where browsers ignore it.
+//! Stores a run record as the gzipped JSON of `report --format raw`, in its own file or inside a report page,
+//! where browsers ignore it.
 
 use std::io::{Read, Write};
 
@@ -27,11 +27,11 @@ pub(crate) fn pack(record: &RunRecord) -> Result<Vec<u8>> {
 }
 
 pub(crate) fn unpack(packed: impl Read) -> Result<String> {
-    // Untrusted input may decompress to any size.
+    // Limit the size, because a small untrusted file may decompress to a huge one.
     Ok(bounded_file::read_ours(GzDecoder::new(packed))?)
 }
 
-/// Adds the record to a page. Returns the unchanged page and `false` if the record is too large.
+/// Adds the record to a page. If the record is too large, returns the unchanged page and `false`.
 pub(crate) fn embed(page: &str, record: &RunRecord) -> Result<(String, bool)> {
     let packed = BASE64_STANDARD.encode(pack(record)?);
     let (Some(end), true) = (page.rfind(END_OF_PAGE), packed.len() <= MOST) else {

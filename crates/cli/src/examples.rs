@@ -1,4 +1,4 @@
-//! The examples on all help pages. They do not depend on how the commands are implemented.
+//! The examples on all help pages.
 
 use clap::Command;
 

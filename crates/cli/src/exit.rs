@@ -14,7 +14,7 @@ pub enum Exit {
     Inconclusive,
     /// 3: nothing can be measured on this machine, or every result was skipped.
     Unable,
-    /// 64: a usage error, e.g. in a flag, scenario or name. This is EX_USAGE of sysexits.h, because 2 means
+    /// 64: a usage error, e.g. in a flag, scenario or name. Uses EX_USAGE from sysexits.h, because 2 means
     /// inconclusive.
     Misuse,
     /// 65: the check could not run, e.g. because a run cannot be read. Only used by `plumb check` and `plumb

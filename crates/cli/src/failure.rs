@@ -45,7 +45,7 @@ impl fmt::Display for NoRights {
     }
 }
 
-/// Its exit status differs from that of a regression.
+/// Marks a failed check, whose exit status must differ from a regression's.
 #[derive(Debug)]
 pub(crate) struct CheckFailure;
 
@@ -78,7 +78,8 @@ pub(crate) fn usage(mut error: clap::Error) -> Exit {
     if error.use_stderr() { Exit::Misuse } else { Exit::Success }
 }
 
-/// clap also suggests subcommands that start with a different letter, and suggests `--` for every unknown flag.
+/// Removes suggestions of `--`, which clap makes for every unknown flag, and of subcommands with a different
+/// first letter.
 fn remove_misleading_tips(error: &mut clap::Error) {
     let _ = error.remove(ContextKind::Suggested);
     let (Some(ContextValue::Strings(mut similar)), Some(ContextValue::String(typed))) =
@@ -122,8 +123,7 @@ fn lines(error: &anyhow::Error) -> Vec<String> {
     lines
 }
 
-/// Underlines the source lines of a document error, without colours if the document contains terminal control
-/// characters.
+/// Underlines an error in the source of a document. Omits colours if the source contains terminal control characters.
 fn underlined(diagnosis: &dyn miette::Diagnostic) -> String {
     let render = |colours: bool| {
         let handler = miette::MietteHandlerOpts::new();
@@ -224,7 +224,8 @@ fn is_command(name: &str) -> bool {
 
 fn of_traffic(error: &traffic::Error) -> Option<String> {
     match error {
-        // The kernel refused the connection. A server that closes a connection is running.
+        // Only the kernel's error means that nothing is listening. If the server closes the connection, it is
+        // running.
         traffic::Error::Socket { source, .. }
             if source.kind() == io::ErrorKind::ConnectionRefused && source.raw_os_error().is_some() =>
         {

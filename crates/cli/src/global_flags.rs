@@ -18,7 +18,7 @@ pub(crate) struct GlobalFlags {
         global = true,
         help_heading = "Global options",
         value_name = "FILE",
-        // An empty value is accepted here and rejected later.
+        // Unlike clap's path parser, accept an empty value, which is rejected later.
         value_parser = OsStringValueParser::new().map(PathBuf::from)
     )]
     pub(crate) db: Option<PathBuf>,
@@ -40,7 +40,8 @@ pub(crate) enum Origin {
 
 impl GlobalFlags {
     pub(crate) fn fill(&mut self, settings: Settings) {
-        // If clap read this variable, its usage messages would show the flag as given. Empty means unset.
+        // clap does not read this variable, because its usage messages would then include the flag. Empty means
+        // unset.
         let variable = env::var_os("PLUMB_DB").filter(|db| !db.is_empty()).map(PathBuf::from);
         let sources = [
             (self.db.take(), Origin::Flag),

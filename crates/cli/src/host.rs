@@ -81,7 +81,7 @@ fn look_up(name: &str, port: u16) -> anyhow::Result<Vec<SocketAddr>> {
     }
     let (sender, receiver) = sync_channel(1);
     let owned_name = name.to_owned();
-    // A blocked lookup cannot be cancelled.
+    // A blocked lookup cannot be cancelled, so the thread is left behind on a timeout.
     thread::spawn(move || {
         let found = (owned_name.as_str(), port).to_socket_addrs().map(Iterator::collect);
         let _ = sender.send(found);

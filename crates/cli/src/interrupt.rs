@@ -1,4 +1,4 @@
-//! Makes Ctrl-C and SIGTERM request an orderly exit, which should only take a moment.
+//! Makes Ctrl-C and SIGTERM request an orderly exit.
 
 use std::{
     os::unix::net::UnixStream,
@@ -12,8 +12,7 @@ use signal_hook::{
     low_level::pipe,
 };
 
-/// Installs handlers that set the flag. Repeated signals have no further effect, e.g. from a tool that
-/// signals both the process and its group.
+/// Repeated signals have no effect, because some tools signal both the process and its group.
 pub(crate) fn set_on_signal(stop: &Arc<AtomicBool>) -> anyhow::Result<()> {
     for signal in [SIGINT, SIGTERM] {
         flag::register(signal, Arc::clone(stop)).context("cannot install signal handlers")?;
@@ -21,7 +20,7 @@ pub(crate) fn set_on_signal(stop: &Arc<AtomicBool>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Like [`set_on_signal`], but writes a byte to a stream that can be polled.
+/// Like [`set_on_signal`], but writes a byte to a pollable stream.
 pub(crate) fn stream() -> anyhow::Result<UnixStream> {
     let (stop, signalled) = UnixStream::pair().context("cannot install signal handlers")?;
     for signal in [SIGINT, SIGTERM] {

@@ -1,4 +1,4 @@
-//! Upper limits on factors, e.g. `streams=16`. Settings above the limit are excluded before the analysis.
+//! Upper limits on factors, e.g. `streams=16`. The analysis excludes settings above a limit.
 
 use std::{collections::BTreeSet, str::FromStr};
 

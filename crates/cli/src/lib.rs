@@ -1,6 +1,6 @@
-//! The command line. Each subcommand has its own file, which turns flags into a request and formats the result.
+//! The command line. Each subcommand turns flags into a request and formats the result.
 //!
-//! This crate connects the other crates. It does not depend on netlink, QEMU arguments, formulas or page layout.
+//! This crate connects the others, and contains no netlink, QEMU arguments, formulas or page layout.
 
 mod amount;
 mod args;

@@ -18,7 +18,7 @@ pub(crate) fn json(entries: impl Iterator<Item = Value>) -> anyhow::Result<()> {
     Ok(output::line(serde_json::to_string_pretty(&entries.collect::<Vec<_>>())?)?)
 }
 
-/// Formats a time in RFC 3339 format. Returns `None` if it is outside the calendar's range.
+/// Formats a time as RFC 3339. Returns `None` outside the calendar's range.
 pub(crate) fn moment(at: UnixMillis) -> Option<String> {
     Timestamp::from_millisecond(at.0).ok().map(|time| time.to_string())
 }

@@ -1,4 +1,4 @@
-//! Compact progress lines while traffic flows.
+//! Progress lines while traffic flows.
 
 pub(crate) mod connect;
 pub(crate) mod ping_pong;

@@ -1,4 +1,4 @@
-//! The live view of a run on a terminal: the path, current trial, results, findings and log.
+//! Shows a run on a terminal: the path, current trial, results, findings and log.
 
 mod colours;
 mod draw;

@@ -33,7 +33,7 @@ pub(crate) fn parse<T: DeserializeOwned>(file: &Path, text: &str, help: &'static
     })
 }
 
-/// A store address may contain a password, so asterisks replace everything after its scheme.
+/// Replaces everything after the scheme of a store address with asterisks, because it may contain a password.
 fn without_passwords(text: &str) -> String {
     let shown = |line: &str| {
         let schemes = ["postgres://", "postgresql://"].iter();

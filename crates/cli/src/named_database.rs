@@ -1,4 +1,4 @@
-//! The `--db` flag of the command line, repeated in printed commands so that they read the same database.
+//! Repeats the user's `--db` flag in printed commands, so that these read the same database.
 
 use std::{path::Path, sync::OnceLock};
 
@@ -6,7 +6,7 @@ use store::Location;
 
 static FLAG: OnceLock<String> = OnceLock::new();
 
-/// Passwords are left out.
+/// Stores the flag without passwords.
 pub(crate) fn set(database: &Path) {
     let place = Location::parse(database).ok().filter(|_| database.to_str().is_some());
     let Some(place) = place.map(|place| place.to_string()) else { return };
@@ -18,7 +18,7 @@ pub(crate) fn flag() -> Option<String> {
     FLAG.get().cloned()
 }
 
-/// Adds the flag to the commands between backticks.
+/// Adds the flag to commands in backticks.
 pub(crate) fn in_text(text: &str) -> String {
     let Some(flag) = FLAG.get() else { return text.to_owned() };
     let mut pieces = text.split("`plumb ");

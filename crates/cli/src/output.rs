@@ -1,7 +1,7 @@
-//! Writes results to standard output, and everything else to standard error. Text from guests, agents, peers and
-//! files may contain control characters, so all terminal escape sequences except plumb's own colours are removed.
+//! Writes results to standard output, and everything else to standard error. Removes all terminal escape
+//! sequences except plumb's own colours, because text from guests, agents, peers and files is untrusted.
 //!
-//! It is not an error if the reader closes the pipe (`plumb report | head -1`), but a full disk is.
+//! A closed pipe (`plumb report | head -1`) is not an error, but a full disk is.
 
 use std::{
     borrow::Cow,
@@ -49,7 +49,7 @@ pub(crate) fn prose(line: &str) -> io::Result<()> {
     self::line(width::wrapped(&harmless(&named_database::in_text(line)), width::of_output()))
 }
 
-/// A run must survive a closed terminal.
+/// Ignores write errors, because a run must survive a closed terminal.
 pub(crate) fn aside(line: impl Display) {
     coloured_aside(&harmless(&line.to_string()));
 }
@@ -59,7 +59,7 @@ pub(crate) fn coloured_aside(line: &str) {
     let _ = writeln!(io::stderr(), "{}", width::wrapped(&only_colours(&line), width::of_notices()));
 }
 
-/// Shows a temporary line at the bottom of the terminal, until it is replaced or `erase` is called.
+/// Shows a temporary line at the bottom of the terminal, until the next call or `erase`.
 pub(crate) fn passing(line: &str) {
     let room = width::of_notices().map_or(0, |width| width.saturating_sub(1));
     let shown: String = harmless(line).chars().take(room).collect();

@@ -26,8 +26,8 @@ pub(crate) fn placement(text: &str) -> Result<Placement, String> {
     }
 }
 
-/// Parses iperf3's `-A`: `n` is the client's CPU, and `n,m`, or `n/m` as in its release script, are the client's and the
-/// server's.
+/// Parses iperf3's `-A`: `n` for the client's CPU, or `n,m` (`n/m` in iperf3's release script) for the client's
+/// and the server's.
 pub(crate) fn affinity(text: &str) -> Result<Placement, String> {
     match list(&text.replacen('/', ",", 1))?[..] {
         [client] => Ok(Placement::Cpus { client: vec![client], server: Vec::new() }),
@@ -57,7 +57,7 @@ pub(crate) struct Cpus {
     pub(crate) server: Option<Vec<u32>>,
 }
 
-/// Like [`cpus`], but also checks the server's CPUs if the server is on this machine.
+/// Like [`cpus`], but also checks the server's CPUs if it runs on this machine.
 pub(crate) fn cpus_towards(
     server: IpAddr,
     placement: &Placement,

@@ -1,7 +1,7 @@
 //! The running program.
 
-/// The version stored in every run and sent to agents. It marks unoptimised builds.
+/// The version stored in every run and sent to agents, with a mark for unoptimised builds.
 pub const TOOL: &str = env!("PLUMB_VERSION");
 
-/// The executable of this process, even if its file was replaced (proc_pid_exe(5)).
+/// The running executable, even if its file was replaced (proc_pid_exe(5)).
 pub(crate) const PROGRAM: &str = "/proc/self/exe";

@@ -21,7 +21,7 @@ pub(crate) struct Progress {
 #[derive(Debug, Clone, Copy)]
 struct Choosing {
     finished: usize,
-    /// The maximum number of remaining trials, by the last decision.
+    /// Upper bound on the remaining trials, as of the last decision.
     left: usize,
 }
 
@@ -70,7 +70,7 @@ impl Progress {
     }
 
     fn trial_stored(&mut self, trial: &Trial) {
-        // A repeated trial is only counted once.
+        // Count a repeated trial only once.
         let again =
             trial.discarded.iter().any(|attempt| matches!(attempt.reason, ValidityWarning::Disturbed { .. }));
         if let Some(choosing) = self.choosing.as_mut().filter(|_| !again) {

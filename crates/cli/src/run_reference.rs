@@ -27,7 +27,7 @@ impl<'a> References<'a> {
         Self { shared, store: None }
     }
 
-    /// Resolves the path of an existing file, or else a run's name or prefix, `latest`, `latest:SCENARIO` or
+    /// Accepts the path of an existing file, or else a run's name or prefix, `latest`, `latest:SCENARIO` or
     /// `baseline:NAME`.
     pub(crate) fn load(&mut self, text: &str) -> Result<RunRecord> {
         if let Some(record) = in_file(text)? {
@@ -63,7 +63,7 @@ impl<'a> References<'a> {
 
     /// Returns the newest other runs of A's scenario from the same store, or nothing if both runs are files.
     ///
-    /// Skips unreadable runs, because these runs only improve the noise estimate.
+    /// Skips unreadable runs, which would only improve the noise estimate.
     pub(crate) fn others(&self, a: &RunRecord, b: &RunRecord) -> Result<Vec<RunRecord>> {
         let others = self.store.as_ref().map(|store| store.others(a, b, |_| true)).transpose()?;
         Ok(others.unwrap_or_default())
@@ -115,7 +115,7 @@ pub(crate) fn record_in(path: &Path) -> Result<Option<RunRecord>> {
         Some(b'<') => {
             let text = bounded_file::read_ours(input).with_context(cannot)?;
             let inside = evidence::extract(&text).with_context(cannot)?;
-            // An HTML file may also just contain tables.
+            // An HTML file that is not a report may still contain tables to import.
             if inside.is_none() && !is_page(&text) {
                 return Ok(None);
             }
@@ -181,7 +181,7 @@ fn record(path: &Path, text: &str) -> Result<Option<RunRecord>> {
     }
 }
 
-/// A record starts with its header, even if the rest is truncated.
+/// Recognizes a truncated record by its header.
 fn starts_like_a_record(text: &str) -> bool {
     let inside = text.trim_start().strip_prefix('{').unwrap_or_default();
     inside.trim_start().starts_with("\"header\"")

@@ -48,7 +48,7 @@ const HELP: &str = "`plumb config --help` describes this file";
 impl Settings {
     pub(crate) fn read() -> anyhow::Result<Self> {
         let Some(file) = file() else { return Ok(Self::default()) };
-        // `su` and `sudo -u` may leave HOME set to another user's inaccessible directory.
+        // `su` and `sudo -u` may leave HOME set to another user's directory, which is inaccessible.
         let is_absent = |error: &io::Error| {
             matches!(
                 error.kind(),
@@ -66,7 +66,7 @@ impl Settings {
 /// The file's path (XDG Base Directory Specification), or `None` if there is no home directory.
 pub(crate) fn file() -> Option<PathBuf> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    // The specification ignores relative paths.
+    // The specification says to ignore relative paths.
     let of_xdg = set("XDG_CONFIG_HOME").filter(|folder| folder.is_absolute());
     let folder = of_xdg.or_else(|| set("HOME").map(|home| home.join(".config")))?;
     Some(folder.join("plumb/config.toml"))

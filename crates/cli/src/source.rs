@@ -16,7 +16,7 @@ pub(crate) fn load(name: &str, shared: &GlobalFlags) -> Result<Source> {
     load_variant(name, &Variants::default(), shared)
 }
 
-/// Applies variants to the text, so that a stored run does not depend on them.
+/// Applies variants to the text, so that a stored run contains the result.
 pub(crate) fn load_variant(name: &str, variants: &Variants, shared: &GlobalFlags) -> Result<Source> {
     let (source_name, plain) = text(name, shared)?;
     let scenario = Scenario::parse(&source_name, &plain)?;
@@ -25,8 +25,8 @@ pub(crate) fn load_variant(name: &str, variants: &Variants, shared: &GlobalFlags
     Ok(Source { scenario, text })
 }
 
-/// Returns the scenario's text, and its name for messages. Searches built-in scenarios, runs, and files
-/// without their `.toml` extension, in this order.
+/// Returns the scenario's text and its name for messages. Searches built-in scenarios, then runs, then files
+/// with `.toml` appended.
 pub(crate) fn text(name: &str, shared: &GlobalFlags) -> Result<(String, String)> {
     let looks_like_a_file = name.contains('/') || Path::new(name).extension().is_some();
     if !looks_like_a_file {
@@ -70,7 +70,8 @@ fn read(file: String) -> Result<(String, String)> {
     Ok((file, text))
 }
 
-/// Accepts a run's full name, `latest` or `latest:SCENARIO`, but no prefix, which may be a mistyped built-in name.
+/// Accepts a run's full name, `latest` or `latest:SCENARIO`, but no prefix, because it may be a mistyped
+/// built-in name.
 fn of_run(name: &str, shared: &GlobalFlags) -> Result<Option<String>> {
     let Some(store) = store_path::open_existing(shared.db.as_deref())? else { return Ok(None) };
     let run = if name == "latest" || name.starts_with("latest:") {

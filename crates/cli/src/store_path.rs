@@ -18,7 +18,7 @@ pub(crate) fn open_existing(named: Option<&Path>) -> Result<Option<Store>> {
     Ok(path(named).ok().map(Store::open_existing).transpose()?.flatten())
 }
 
-/// Formats the location without passwords.
+/// Omits passwords.
 pub(crate) fn display(place: &Path) -> String {
     Location::parse(place).map_or_else(|_| "an invalid address".to_owned(), |place| place.to_string())
 }
@@ -33,8 +33,8 @@ pub(crate) fn path(named: Option<&Path>) -> Result<PathBuf> {
     }
 }
 
-/// The default is `$XDG_DATA_HOME/plumb/runs.db` (XDG Base Directory Specification). In a service without a home
-/// directory, it is `runs.db` in its `StateDirectory=` (systemd.exec(5)).
+/// The default is `$XDG_DATA_HOME/plumb/runs.db` (XDG Base Directory Specification). For a service without a
+/// home directory, it is `runs.db` in the `StateDirectory=` (systemd.exec(5)).
 pub(crate) fn default_path() -> Result<PathBuf> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let data = set("XDG_DATA_HOME").or_else(|| set("HOME").map(|home| home.join(".local/share")));

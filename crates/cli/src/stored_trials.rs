@@ -157,7 +157,7 @@ impl StoredTrials {
         Ok(())
     }
 
-    /// Shows all details of a trial that is not stored, because `plumb explain` cannot show them later.
+    /// Selects the full view if the trial is not stored, because `plumb explain` cannot show the details later.
     fn view(&self, single: &SingleMeasurement) -> View {
         let is_interrupted =
             |warning: &ValidityWarning| matches!(warning, ValidityWarning::Interrupted { .. });
@@ -183,7 +183,7 @@ impl StoredTrials {
         format!("trial {} of {}: {}", self.round, self.planned, ::report::measurement_line(single))
     }
 
-    /// A failure is only a warning, because the measurement itself succeeded.
+    /// Only warns on a failure, because the measurement itself succeeded.
     pub(crate) fn keep(&mut self, conditions: &trial::Trial, load: &WorkloadSettings, measured: Trial) {
         if self.enabled
             && let Err(error) = self.store_trial(conditions, load, measured)
@@ -266,7 +266,7 @@ impl StoredTrials {
     }
 }
 
-/// Analyses a stored run with one trial like a trial of `plumb client` or `plumb ping`.
+/// Analyses the only trial of a stored run like one of `plumb client` or `plumb ping`.
 pub(crate) fn single(record: &RunRecord) -> Option<SingleMeasurement> {
     let header = &record.header;
     let ([trial], [result]) = (&record.trials[..], &header.results[..]) else { return None };

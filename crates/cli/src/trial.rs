@@ -22,7 +22,7 @@ use watch::now;
 
 use crate::{destination, own_counters::OwnCounters, program::TOOL};
 
-/// Servers on a client's machine that take part in the measurement, in addition to virtual machines.
+/// Local processes that may be the server of the measurement, in addition to virtual machines.
 const SERVERS: [&str; 4] = ["plumb", "iperf3", "sockperf", "iperf"];
 const MONITOR: &str = "firecracker";
 
@@ -112,7 +112,7 @@ impl Trial {
         let cpu = CpuUsage { machine: cpu.0, threads: cpu.1, processes, throttled, ..CpuUsage::default() };
         let mut warnings = lab::warnings(&self.load, &measurement, &cpu);
         warnings.extend(lab::disturbed(&cpu));
-        // In iperf3's protocol, receivers stop on request, without draining the stream.
+        // iperf3 receivers stop without draining the stream, so a difference between the ends is normal.
         warnings.retain(|warning| !matches!(warning, ValidityWarning::EndsDisagree { .. }));
         if interrupted {
             warnings.retain(|warning| !matches!(warning, ValidityWarning::OtherDuration { .. }));

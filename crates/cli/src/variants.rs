@@ -1,4 +1,4 @@
-//! Flags that select a scenario's variants.
+//! Flags that select variants of a scenario.
 
 use clap::{Args, ValueEnum};
 use scenario::{

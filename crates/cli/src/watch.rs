@@ -1,4 +1,4 @@
-//! Observes traffic: prints progress lines, keeps partial results for an interruption, and reads the
+//! Observes traffic: prints progress lines, stores partial results in case of an interruption, and reads the
 //! machine's CPU time at the start and end.
 
 use std::{cell::RefCell, io};
@@ -15,7 +15,7 @@ use crate::{
     live_view, output, width,
 };
 
-/// Longer than any measurement, so that there is only one line.
+/// An interval longer than any measurement, for a single line.
 const ALL: Nanos = Nanos::from_secs(1_000_000_000);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,7 +140,7 @@ impl Watch {
         }
         for line in lines {
             if let Err(error) = self.print(&width::fit(&line, room)) {
-                // The measurement continues, and the error is reported at the end.
+                // Continue measuring, and report the error at the end.
                 let _ = self.state.borrow_mut().broken.get_or_insert(error);
             }
         }

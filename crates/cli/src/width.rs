@@ -6,16 +6,16 @@ use console::Term;
 use textwrap::{Options, WordSeparator, WordSplitter};
 
 const PAGE: usize = 100;
-/// Narrower tables and wider lines are hard to read.
+/// Limits of the page width, for readability.
 const PAGES: (usize, usize) = (40, 120);
-/// The time and the event.
+/// Columns that are never dropped: the time and the event.
 const LEAST: usize = 2;
-/// Some terminals wrap a full row.
+/// Columns left empty, because some terminals wrap a full row.
 const SPARE: usize = 2;
-/// This stays at the end of a line on any terminal.
+/// Stays at the end of a truncated line.
 const MARK: &str = "  (warm-up)";
 
-/// The width of standard output, taken from `COLUMNS` or the terminal. `None` if it is unlimited.
+/// The width of standard output, from `COLUMNS` or the terminal. `None` means unlimited.
 pub(crate) fn of_output() -> Option<usize> {
     let variable = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let terminal = || Term::stdout().size_checked().map(|(_, columns)| usize::from(columns));
@@ -33,7 +33,7 @@ pub(crate) fn wrapped(text: &str, width: Option<usize>) -> Cow<'_, str> {
     text.split('\n').map(|line| textwrap::fill(line, &options)).collect::<Vec<_>>().join("\n").into()
 }
 
-/// Wraps Markdown. Continued list items are indented like their text.
+/// Wraps Markdown with hanging indents for list items.
 pub(crate) fn wrapped_page(text: &str) -> String {
     let wrapped = |line: &str| {
         let item = line.trim_start();
@@ -79,7 +79,7 @@ fn columns(line: &str) -> Vec<usize> {
     (1..=signs.len()).filter(|at| ends(*at)).collect()
 }
 
-/// Returns whether the last column is a label without its value: a single word that starts with a letter.
+/// Returns whether the last column is a label without a value: a single word that starts with a letter.
 fn is_name(line: &str, ends: &[usize]) -> bool {
     let [.., before, last] = ends else { return false };
     let column: String = line.chars().skip(*before).take(last - before).collect();

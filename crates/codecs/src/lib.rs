@@ -1,5 +1,5 @@
-//! The iperf3 and sockperf protocols as state machines without I/O. They never allocate memory based on a
-//! length sent by the peer.
+//! The iperf3 and sockperf protocols as state machines without I/O. A length sent by the peer never determines how
+//! much memory they allocate.
 
 #[cfg(test)]
 extern crate self as codecs;

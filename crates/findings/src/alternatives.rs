@@ -1,4 +1,4 @@
-//! Alternative paths: their ranking, and matched pairs that differ in one word of their names.
+//! Rankings of alternative paths, and matched pairs whose names differ in one word.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use workload::Metric;
 
 use crate::estimate::Comparison;
 
-/// Paths of which none contains the layers of another, best first.
+/// Paths, none of which contains the layers of another.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Ranking {
     pub workload: String,
@@ -21,13 +21,13 @@ pub struct Ranking {
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Rank {
-    /// Rank, starting at 1. Statistically tied paths share a rank.
+    /// Starts at 1. Statistically tied paths share a rank.
     pub place: u32,
     pub result: String,
     pub path: String,
     /// Median, in the metric's unit.
     pub value: f64,
-    /// Relative to the best path. `None` for the best path itself and for incomparable results.
+    /// Relative to the best path. `None` for the best path and for incomparable results.
     pub against_best: Option<Comparison>,
 }
 
@@ -46,6 +46,6 @@ pub struct MatchedPairs {
 pub struct MatchedPair {
     pub without: String,
     pub with: String,
-    /// The result with the word relative to the one without it.
+    /// The result with the word, relative to the one without it.
     pub change: Comparison,
 }

@@ -19,23 +19,23 @@ pub struct Answer {
     pub knees: Vec<Knee>,
     /// Pareto front of metric and CPU time, cheapest first.
     pub frontier: Vec<FrontierPoint>,
-    /// Owners whose CPU time is included: those known for every result.
+    /// Owners whose CPU time is included, because it is known for every result.
     pub consumers: Vec<String>,
     pub recommendations: Vec<Recommendation>,
 }
 
-/// The level of a factor beyond which the metric no longer improves.
+/// The factor level beyond which the metric no longer improves.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Knee {
     pub factor: String,
     /// First level on the plateau.
     pub level: String,
-    /// Levels that are statistically tied with the knee, in order and including the knee.
+    /// Levels that are statistically tied with the knee, in order. Includes the knee.
     pub plausible: Vec<String>,
     /// Value of the plateau, in the metric's unit.
     pub plateau: f64,
     pub plateau_interval: Option<Interval>,
-    /// Each level's label and its best median over the other factors, in the metric's unit.
+    /// Each level's label and best median over the other factors, in the metric's unit.
     pub curve: Vec<(String, f64)>,
     /// First level after the plateau that is significantly below it.
     pub falls_at: Option<String>,
@@ -47,10 +47,10 @@ pub struct FrontierPoint {
     pub levels: BTreeMap<String, String>,
     /// Value of the metric.
     pub value: f64,
-    /// Total CPU time of all owners, in their unit.
+    /// CPU time of all owners, in their unit.
     pub cpu: f64,
     pub consumers: Vec<ConsumerCost>,
-    /// Gain per additional unit of CPU time over the previous point. `None` for the first point.
+    /// Gain over the previous point per additional unit of CPU time. `None` for the first point.
     pub marginal: Option<f64>,
 }
 
@@ -60,14 +60,13 @@ pub struct Recommendation {
     pub result: String,
     pub levels: BTreeMap<String, String>,
     pub value: f64,
-    /// Total CPU time of all owners. `None` if not recorded.
+    /// CPU time of all owners. `None` if not recorded.
     pub cpu: Option<f64>,
-    /// Reasons with numbers, in full sentences.
+    /// Reasons with numbers, as full sentences.
     pub reason: Vec<String>,
     /// Results that are statistically tied with it.
     pub ties: Vec<String>,
-    /// If a serious finding affects the numbers: the reason for withholding the recommendation, and what to
-    /// repeat.
+    /// Why the recommendation is withheld and what to repeat, if a serious finding affects the numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld: Option<String>,
 }

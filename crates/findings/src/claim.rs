@@ -20,7 +20,7 @@ pub enum Severity {
     Note,
     /// Worth acting on.
     Warning,
-    /// The affected numbers cannot be trusted, or the loss is large.
+    /// The numbers are unreliable, or the loss is large.
     Serious,
 }
 
@@ -46,25 +46,25 @@ impl Severity {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// A setting, device or bottleneck that makes a result slow.
+    /// A setting, device or bottleneck that slows down a result.
     Cause,
     /// A difference without a known cause.
     Symptom,
     /// The reliability of the measured values.
     Measurement,
-    /// The smallest difference that can be resolved. Established differences remain valid.
+    /// The smallest resolvable difference. Established differences remain valid.
     Limit,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Finding {
-    /// Identifier of the rule, e.g. `offload-off`; documented in docs/findings/ID.md.
+    /// Identifier of the rule, e.g. `offload-off`. See docs/findings/ID.md.
     pub id: String,
     pub role: Role,
     pub severity: Severity,
     /// Whether the evidence is sufficient. A note usually lacks evidence.
     pub established: bool,
-    /// Whether counters show it, even if the values vary a lot.
+    /// Whether counters prove it, even if the values vary a lot.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub counted: bool,
     #[serde(flatten)]
@@ -78,7 +78,7 @@ pub struct Finding {
     /// When the claim could be wrong.
     pub limitations: Vec<String>,
     pub remedy: Option<Remedy>,
-    /// Another rule, which explains this finding about the same results.
+    /// Another rule that explains this finding about the same results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<String>,
 }
@@ -128,10 +128,10 @@ pub struct Remedy {
     pub explanation: String,
     /// Commands to run on the host of the device.
     pub commands: Vec<String>,
-    /// The change for the lab to apply. `None` if only the user can make it.
+    /// The change, if the lab can apply it.
     #[serde(default)]
     pub change: Option<Change>,
-    /// Measured effect of the change, if it was tried.
+    /// Measured effects of the change, if it was tried.
     #[serde(default)]
     pub effects: Vec<RemedyEffect>,
 }
@@ -165,7 +165,7 @@ pub enum Change {
         /// MTU in bytes.
         mtu: u32,
     },
-    /// Set the congestion control at both ends.
+    /// Set the congestion control algorithm at both ends.
     Congestion { name: String },
     /// Leave the socket buffers to autotuning.
     GrowingBuffers,
@@ -176,7 +176,7 @@ pub enum Change {
     },
     /// Change the number of parallel connections.
     Streams { streams: u32 },
-    /// Use limit mode, which costs the sender and receiver the least.
+    /// Use limit mode, which costs sender and receiver the least.
     LimitMode,
 }
 
@@ -189,7 +189,7 @@ pub struct RemedyEffect {
     pub before: f64,
     /// Median with the change.
     pub after: f64,
-    /// The result with the change relative to the one without it, in the same blocks.
+    /// The result with the change, relative to the one without it, in the same blocks.
     pub comparison: Comparison,
 }
 
@@ -224,10 +224,10 @@ impl fmt::Display for Sentence {
 struct WrittenSentence {
     /// The claim in one clause.
     lead: Phrase,
-    /// Continues the lead after a colon, usually with numbers.
+    /// Follows the lead after a colon, usually with numbers.
     #[serde(default, skip_serializing_if = "Phrase::is_empty")]
     detail: Phrase,
-    /// The parts of the whole sentence.
+    /// The whole sentence in parts.
     parts: Vec<Part>,
 }
 

@@ -1,4 +1,4 @@
-//! Comparison of two runs: first their environments, then their results.
+//! Comparison of two runs' environments and results.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub const COMPARISON_SCHEMA: u32 = 1;
 pub struct RunComparison {
     /// [`COMPARISON_SCHEMA`] at the time of writing.
     pub schema: u32,
-    /// The answer, derived from the parts below.
+    /// The answer, derived from the fields below.
     pub verdict: ComparisonVerdict,
     /// The outcome of `plumb check`. `None` if no limits were given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -31,10 +31,10 @@ pub struct RunComparison {
     pub b: RunSummary,
     /// Differences between the environments, the most significant first.
     pub environment_changes: Vec<EnvironmentChange>,
-    /// Runs from which the noise between runs was estimated: those with the same scenario and environment as A,
-    /// oldest first and including A. Empty if they were not looked up.
+    /// Runs used to estimate the noise between runs: those with the scenario and environment of A, oldest
+    /// first, including A. Empty if not looked up.
     pub history: Vec<RunId>,
-    /// Results that are in both runs, in the order of A.
+    /// Results that both runs have, in the order of A.
     pub results: Vec<ResultComparison>,
     pub only_a: Vec<String>,
     pub only_b: Vec<String>,
@@ -43,8 +43,7 @@ pub struct RunComparison {
 }
 
 impl RunComparison {
-    /// Returns the name of a result. Omits the workload if all results have the same one, unless a result has no other
-    /// name.
+    /// Returns the name of a result. Omits a workload shared by all results, unless the name would be empty.
     #[must_use]
     pub fn label(&self, result: &ResultComparison) -> String {
         let ResultComparison { path, levels, workload, .. } = result;
@@ -62,7 +61,7 @@ pub struct EnvironmentChange {
     pub property: String,
     pub a: String,
     pub b: String,
-    /// Whether it could explain a difference in the results by itself.
+    /// Whether it alone could explain a difference in the results.
     pub important: bool,
 }
 
@@ -81,29 +80,30 @@ pub struct ResultComparison {
     pub b: Estimate,
     /// B relative to A; `None` if undefined.
     pub comparison: Option<Comparison>,
-    /// Relative noise between two runs. Smaller differences do not count. This is the larger of the assumed noise and
-    /// the noise estimated from further runs, or a tolerance if there are too few trials. `None` without a ratio.
+    /// Relative noise between two runs. Smaller differences do not count. This is the larger of the assumed
+    /// noise and the noise estimated from further runs, or a tolerance with too few trials. `None` without a
+    /// ratio.
     pub floor: Option<f64>,
-    /// Differences up to this count as the same if only the trials decide.
+    /// Smaller differences count as the same if only the trials decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub same_within: Option<f64>,
-    /// Noise estimated from further runs of the scenario; `None` if there are too few.
+    /// Noise estimated from further runs of the scenario. `None` with too few of them.
     pub between_runs: Option<BetweenRuns>,
-    /// P-value of the difference. `None` with too few trials, which are judged by a tolerance.
+    /// P-value of the difference. `None` with too few trials, which a tolerance judges instead.
     ///
-    /// For the trials, it is the smaller p-value of a rank permutation test and Student's t-test on the logarithms,
-    /// each divided by its fraction of the error rate, but not less than the p-value of the rank test. If the noise
-    /// between runs is known, it is at least the p-value of Student's test of the ratio against that noise. Both are
-    /// adjusted for the number of results (Benjamini and Hochberg).
+    /// For the trials, it is the smaller p-value of a rank permutation test and Student's t-test on the
+    /// logarithms, each divided by its fraction of the error rate, but at least the rank test's own p-value. If
+    /// the noise between runs is known, it is at least the p-value of Student's test of the ratio against that
+    /// noise. Both are adjusted for the number of results (Benjamini and Hochberg).
     pub p: Option<f64>,
-    /// The run in which other processes used the CPUs during most trials, and their names. No verdict is possible in
-    /// this case.
+    /// Set if other processes used the CPUs during most trials, which prevents a verdict. Names the run and the
+    /// processes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disturbed: Option<String>,
     pub verdict: Verdict,
-    /// One sentence that explains an unknown verdict, or a `same` with a wide interval.
+    /// Explains an unknown verdict, or a `same` with a wide interval, in one sentence.
     pub reason: Option<String>,
-    /// Guarded metrics that both runs recorded.
+    /// Guarded metrics recorded in both runs.
     #[serde(default)]
     pub guards: Vec<GuardComparison>,
 }
@@ -116,14 +116,13 @@ pub struct GuardComparison {
     pub b: BoundedValue,
     /// B relative to A: the ratio of times, or the difference of fractions.
     pub change: BoundedValue,
-    /// For `same`, the change is within the default limits of a gate, which does not rule out a larger one.
+    /// `same` means that the change is within a gate's default limits, which does not rule out a larger one.
     pub verdict: Verdict,
     /// The change in one sentence.
     pub summary: String,
 }
 
-/// A value with an interval at 95 % confidence. An end of the interval is `None` if there are too few trials or
-/// messages.
+/// A value with its 95 % confidence interval. An end is `None` with too few trials or messages.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct BoundedValue {
     pub value: f64,
@@ -131,15 +130,14 @@ pub struct BoundedValue {
     pub high: Option<f64>,
 }
 
-/// The largest changes of guarded metrics that a gate allows.
+/// The largest changes of guarded metrics that pass a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct GuardLimits {
     /// Relative increase of a 99th percentile (0.5 is 50 %).
     pub p99: f64,
     /// Increase of packet loss, the retransmit rate or failed connections (0.005 is half a percentage point).
     pub packet_loss: f64,
-    /// Increase of the time without traffic (0.01 is one percentage point). A trial without any traffic is never
-    /// allowed.
+    /// Increase of the time without traffic (0.01 is one percentage point). A trial without any traffic always fails.
     pub outage: f64,
 }
 
@@ -162,14 +160,14 @@ impl GuardLimits {
     }
 }
 
-/// Noise between runs of one scenario, for one result.
+/// Noise of one result between runs of its scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct BetweenRuns {
-    /// Difference to expect between a run and its reference at 95 % confidence (0.02 is 2 %).
+    /// Expected difference between a run and its reference at 95 % confidence (0.02 is 2 %).
     pub floor: f64,
     pub runs: u32,
-    /// Prediction interval for a run, from all runs at the level of A. B is compared with its middle. If there are too
-    /// few such runs, this is `None` and B is compared with A.
+    /// Prediction interval from all runs at the level of A. B is compared with its middle, or with A if this is
+    /// `None` because there are too few such runs.
     #[serde(default)]
     pub expected: Option<Interval>,
 }
@@ -185,7 +183,7 @@ pub struct Gate {
     pub regressions: Vec<String>,
     /// Results that became worse by less than the threshold.
     pub tolerated: Vec<String>,
-    /// Guarded metrics that are clearly worse than their limits allow. The sentences include the limits.
+    /// Guarded metrics that clearly exceed their limits. The sentences include the limits.
     pub violations: Vec<GuardChange>,
     /// Undecided results with the reasons.
     pub undecided: Vec<OpenQuestion>,
@@ -203,7 +201,7 @@ impl Gate {
         failed
     }
 
-    /// The outcome for one result, and its reasons in full sentences.
+    /// Returns the outcome for one result, and the reasons as full sentences.
     #[must_use]
     pub fn of(&self, result: &str) -> (GateOutcome, Vec<&str>) {
         let violations =

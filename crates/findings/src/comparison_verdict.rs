@@ -1,4 +1,4 @@
-//! The answer of a comparison of two runs. `analysis` derives it once, and every output shows it.
+//! The answer of a comparison. `analysis` derives it once, and every output shows it.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,7 +9,7 @@ use crate::estimate::Comparison;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ComparisonVerdict {
     pub conclusion: ComparisonConclusion,
-    /// The worst and the best established change or, without any, the largest undecided change.
+    /// The worst and best established change or, without any, the largest undecided change.
     pub changes: Vec<ResultChange>,
     /// Guarded metrics that became worse.
     pub worse_guards: Vec<GuardChange>,
@@ -21,20 +21,20 @@ pub struct ComparisonVerdict {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ComparisonConclusion {
-    /// The runs have no result in common.
+    /// The runs have no results in common.
     #[default]
     Nothing,
     /// Every difference is within the noise.
     Same,
-    /// Results became better, and neither a result nor a guarded metric became worse.
+    /// Results became better, and no result or guarded metric became worse.
     Better,
     /// Results or guarded metrics became worse, and no result became better.
     Worse,
-    /// Some results became better. Other results or guarded metrics became worse.
+    /// Some results became better, and other results or guarded metrics became worse.
     Mixed,
     /// No difference is established.
     Undecided,
-    /// No result can be judged because of other work on the machine.
+    /// Other work on the machine prevents any verdict.
     Repeat,
 }
 
@@ -43,7 +43,7 @@ pub struct ResultChange {
     pub result: String,
     pub label: String,
     pub verdict: Verdict,
-    /// `None` if trials without any traffic decided.
+    /// `None` if trials without any traffic decide the verdict.
     pub change: Option<Comparison>,
 }
 

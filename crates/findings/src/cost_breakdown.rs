@@ -13,7 +13,7 @@ use crate::estimate::Comparison;
 pub struct CostBreakdown {
     pub workload: String,
     pub metric: Metric,
-    /// Levels of the factors that apply to all of its paths.
+    /// Levels of factors that apply to all of its paths.
     pub levels: BTreeMap<String, String>,
     /// Paths, starting with the one with the fewest layers.
     pub steps: Vec<CostStep>,
@@ -25,7 +25,7 @@ pub struct CostStep {
     pub path: String,
     /// Median, in the metric's unit.
     pub value: f64,
-    /// The path without the added layers. `None` for the lowest one.
+    /// The path without the added layers. `None` for the lowest path.
     pub below: Option<String>,
     /// Layers added to the path below.
     pub adds: Vec<String>,

@@ -12,7 +12,7 @@ pub struct Distribution {
     pub min: Nanos,
     /// Percentiles at 25, 50, 75, 90, 99 and 99.9 %.
     pub percentiles: Vec<Percentile>,
-    /// Whether the intervals of the percentiles include the variation between trials.
+    /// Whether percentile intervals include the variation between trials.
     #[serde(default)]
     pub basis: Basis,
     pub max: Nanos,
@@ -21,8 +21,8 @@ pub struct Distribution {
     /// Standard deviation, in nanoseconds.
     pub deviation: f64,
     pub count: u64,
-    /// Histogram up to the 99.9th percentile. Adjacent buckets, including empty ones, have geometrically growing
-    /// widths, and the last bucket holds everything above.
+    /// Histogram of adjacent buckets, including empty ones, whose widths grow geometrically up to the 99.9th
+    /// percentile. The last bucket holds everything above.
     pub buckets: Vec<Bucket>,
 }
 
@@ -38,7 +38,7 @@ impl Distribution {
     }
 }
 
-/// A percentile with its interval at 95 % confidence, which allows for dependence between the messages of a trial.
+/// A percentile with its 95 % confidence interval, which allows for dependence between messages of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Percentile {
     /// E.g. 0.99.

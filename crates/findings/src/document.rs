@@ -1,4 +1,4 @@
-//! The findings of one run as a document.
+//! The findings of one run.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -28,7 +28,7 @@ pub struct Findings {
     /// [`SCHEMA`] at the time of writing.
     pub schema: u32,
     pub run: RunSummary,
-    /// The answer, derived from the parts below.
+    /// The answer, derived from the fields below.
     pub verdict: RunVerdict,
     /// All measured results, in scenario order.
     pub results: Vec<ResultSummary>,
@@ -37,20 +37,20 @@ pub struct Findings {
     pub comparisons: u32,
     /// Noise floor of each workload with enough trials.
     pub noise: Vec<NoiseFloor>,
-    /// Cost breakdowns by layer, one per workload and setting.
+    /// One per workload and setting.
     pub cost_breakdowns: Vec<CostBreakdown>,
     /// Effect of each factor level relative to the factor's first level.
     pub effects: Vec<FactorEffect>,
-    /// Rankings of paths, one per workload and setting with at least three alternative paths.
+    /// One per workload and setting with at least three alternative paths.
     pub rankings: Vec<Ranking>,
-    /// Matrices of host pairs, one per workload and setting with at least three hosts. They replace rankings.
+    /// One per workload and setting with at least three hosts. Matrices replace rankings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub matrices: Vec<PairMatrix>,
     /// Matched pairs of results that differ only in a word such as `vhost`, one per workload.
     pub matched_pairs: Vec<MatchedPairs>,
     /// Recommendations, one per swept workload and path.
     pub answers: Vec<Answer>,
-    /// Configurations side by side, if virtual machines were booted or requirements were given.
+    /// Set if virtual machines were booted or requirements were given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trade_offs: Option<TradeOffs>,
     pub probes: RunProbes,
@@ -58,7 +58,7 @@ pub struct Findings {
     pub findings: Vec<Finding>,
     /// Results that could not be measured.
     pub skipped: Vec<SkippedResult>,
-    /// Limitations as full sentences, e.g. emulation, an unfinished run, too few trials or a loaded host.
+    /// Full sentences about e.g. emulation, an unfinished run, too few trials or a loaded host.
     pub limitations: Vec<String>,
 }
 
@@ -72,7 +72,7 @@ impl Findings {
         self.findings.iter().filter(|finding| finding.distrusts() && finding.superseded_by.is_none())
     }
 
-    /// Returns the finding that makes a result's values unreliable. Excludes limits, which only hide small
+    /// Returns the finding that makes a result's values unreliable. Ignores limits, which only hide small
     /// differences.
     #[must_use]
     pub fn unreliable(&self, result: &str) -> Option<&Finding> {
@@ -90,11 +90,11 @@ pub struct RunSummary {
     pub state: RunState,
     /// Seed of the trial order.
     pub seed: u64,
-    /// Number of planned trials per result.
+    /// Planned trials per result.
     pub blocks: u32,
-    /// Number of planned trials in total.
+    /// Planned trials in total.
     pub planned: u32,
-    /// Number of completed trials.
+    /// Completed trials.
     pub completed: u32,
     /// Version of plumb that measured.
     pub tool: String,

@@ -18,28 +18,28 @@ pub struct Interval {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
-    /// Trials. The interval includes variation between them.
+    /// Trials. Includes variation between them.
     #[default]
     Trials,
-    /// Intervals within a single trial. Variation between trials is not included.
+    /// Intervals within a single trial. Excludes variation between trials.
     Intervals,
 }
 
 /// A value estimated from trials.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Estimate {
-    /// The value from the fit of its workload, so that values, ratios and differences of a run are consistent. 0 if
+    /// The value from the workload's fit, so that values, ratios and differences of a run are consistent. 0 if
     /// no data arrived.
     pub estimate: f64,
     /// Mean over the trials in which data arrived.
     pub mean: f64,
-    /// Standard deviation over these trials (n - 1). `None` for a single trial.
+    /// Sample standard deviation over these trials (n - 1). `None` for a single trial.
     pub deviation: Option<f64>,
-    /// Interval of the value. `None` with too few trials.
+    /// `None` with too few trials.
     pub interval: Option<Interval>,
     /// Number of trials, including outages.
     pub trials: u32,
-    /// Number of trials in which no data arrived. They are not part of the value.
+    /// Trials in which no data arrived. The value excludes them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub outages: u32,
     #[serde(default)]
@@ -68,7 +68,7 @@ pub enum Difference {
     Higher,
     /// Within the noise floor.
     None,
-    /// The interval is too wide or there are too few trials.
+    /// The interval is too wide, or there are too few trials.
     Unclear,
 }
 
@@ -86,13 +86,12 @@ pub struct Comparison {
     pub basis: Basis,
 }
 
-/// The minimum number of trials for a significant difference.
+/// Minimum number of trials for a significant difference.
 pub const FEWEST_TO_ESTABLISH: u32 = 5;
 
 pub const SEVERAL: f64 = 2.0;
 
-/// `−19.4 %`, `+8.1 %`, or `2.31x` for large ratios. The ratio of two values with three digits does not justify more
-/// decimals.
+/// Formats `−19.4 %`, `+8.1 %`, or `2.31x` for large ratios. Values with three digits do not justify more decimals.
 #[must_use]
 pub fn change(ratio: f64) -> String {
     if ratio < SEVERAL { format!("{} %", percent(ratio)) } else { format!("{}x", significant(ratio, 3)) }
@@ -109,7 +108,7 @@ impl Comparison {
         self.ratio_interval.map(|it| (it.high - 1.0).max(1.0 - it.low))
     }
 
-    /// The ratio of the larger value to the smaller one.
+    /// Returns the ratio of the larger value to the smaller one.
     #[must_use]
     pub fn times(&self) -> (f64, Option<Interval>) {
         if self.ratio >= 1.0 {

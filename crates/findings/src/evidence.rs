@@ -1,4 +1,4 @@
-//! Evidence for findings: numbers with units and intervals, and their formatting.
+//! Evidence for findings: formatted numbers with units and intervals.
 
 use std::fmt;
 
@@ -17,9 +17,9 @@ use crate::{
 pub struct Evidence {
     /// What was observed, e.g. `vxlan-offload=off vs on`.
     pub label: String,
-    /// The text with unit and interval: `0.31x (0.28 to 0.35, 95 %)`.
+    /// Text with unit and interval, e.g. `0.31x (0.28 to 0.35, 95 %)`.
     pub value: String,
-    /// The numbers in `value`, in order. Empty if it has none.
+    /// The numbers in `value`, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub numbers: Vec<Number>,
 }
@@ -70,7 +70,7 @@ impl Evidence {
         self.written(Phrase::quantity(count.to_string(), count as f64, Unit::Count))
     }
 
-    /// Rounds to three significant digits. The surrounding text contains the unit.
+    /// Rounds to three significant digits. The surrounding text must contain the unit.
     #[must_use]
     pub fn rounded(self, value: f64, unit: Unit) -> Self {
         self.written(Phrase::quantity(significant(value, 3), value, unit))

@@ -1,4 +1,4 @@
-//! History of a result over the runs of its scenario.
+//! History of a result over its scenario's runs.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub struct RunResult {
     pub levels: BTreeMap<String, String>,
     pub metric: Metric,
     pub value: Estimate,
-    /// Other work used the CPUs during most trials, so the value is not compared with other runs.
+    /// Whether other work used the CPUs during most trials. The value is then not compared with other runs.
     pub disturbed: bool,
 }
 
@@ -35,9 +35,9 @@ pub struct ResultHistory {
     pub points: Vec<(usize, Estimate)>,
     /// Levels separated by level shifts. Disturbed runs belong to no level.
     pub levels: Vec<RunLevel>,
-    /// For a steady change instead of level shifts: the last value relative to the first, by the fitted line.
+    /// The fitted line's last value relative to its first, if the value drifts instead of shifting.
     pub drift: Option<f64>,
-    /// Prediction interval of the newest value, from the earlier runs at its level. `None` with fewer than four.
+    /// Prediction interval of the newest value, from earlier runs at its level. `None` with fewer than four.
     pub expected: Option<Interval>,
 }
 

@@ -9,15 +9,15 @@ use crate::{distribution::Distribution, estimate::Estimate};
 /// Round trips, merged over all trials.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct LatencySummary {
-    /// Measured from the actual send time.
+    /// From the actual send time to the reply.
     pub round_trips: Distribution,
     /// Round trips per second. `None` if the duration is unknown.
     pub rate: Option<f64>,
-    /// Number of lost messages. `None` if not logged.
+    /// Lost messages. `None` if not logged.
     pub lost: Option<u64>,
-    /// Number of replies to messages that were never sent. `None` if not counted.
+    /// Replies to messages that were never sent. `None` if not counted.
     pub strays: Option<u64>,
-    /// Number of replies to messages that were already answered or given up. `None` if not counted.
+    /// Replies to messages that were already answered or given up. `None` if not counted.
     pub duplicates: Option<u64>,
     /// Times relative to the schedule, for an open loop.
     pub open_loop: Option<OpenLoopSummary>,
@@ -27,7 +27,7 @@ pub struct LatencySummary {
 }
 
 impl LatencySummary {
-    /// Times measured from the intended send times in an open loop, and from the actual ones otherwise.
+    /// Returns the times since the intended send times in an open loop, and since the actual ones otherwise.
     #[must_use]
     pub fn judged(&self) -> &Distribution {
         self.open_loop.as_ref().map_or(&self.round_trips, |open| &open.since_intended)
@@ -37,7 +37,7 @@ impl LatencySummary {
 /// The same messages relative to their intended send times.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct OpenLoopSummary {
-    /// From the intended send time to the reply. This includes stalls of the sender, path or peer.
+    /// From the intended send time to the reply. Includes stalls of the sender, path or peer.
     pub since_intended: Distribution,
     /// From the intended to the actual send time, i.e. the generator's lateness.
     pub lateness: Distribution,
@@ -47,8 +47,8 @@ pub struct OpenLoopSummary {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ConnectSummary {
     pub connects: Distribution,
-    /// From connecting to closing the connection, including request and response.
+    /// From connect to close, including request and response.
     pub exchanges: Distribution,
-    /// Number of failed connections.
+    /// Failed connections.
     pub failed: u64,
 }

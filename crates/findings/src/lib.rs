@@ -1,4 +1,4 @@
-//! The findings of a run. `analysis` produces them and `report` displays them.
+//! The findings of a run, produced by `analysis` and displayed by `report`.
 
 mod alternatives;
 mod answer;

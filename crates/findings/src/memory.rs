@@ -1,4 +1,4 @@
-//! Fast memory of virtual machines over time, for each placement policy.
+//! Virtual machines' fast memory over time, for each placement policy.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -22,7 +22,7 @@ pub struct MemorySummary {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct MemoryArm {
     pub name: String,
-    /// Fraction of all accesses served by fast memory, with equal weight for each machine.
+    /// Fraction of accesses served by fast memory, with equal weight for each machine.
     pub hits: Option<Share>,
     pub vms: Vec<VmMemory>,
 }
@@ -40,7 +40,7 @@ pub struct MemoryLook {
     /// Time since the first sample.
     pub at: Nanos,
     pub fast: Option<Bytes>,
-    /// Fraction of the machine's accesses since the previous sample that fast memory served.
+    /// Fraction of the machine's accesses served by fast memory since the previous sample.
     pub hits: Option<Share>,
 }
 

@@ -1,13 +1,13 @@
-//! Packet sizes and segments per packet, i.e. the actual effect of segmentation and receive offload.
+//! Packet sizes and segments per packet, which show the actual effect of segmentation and receive offload.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use units::Bytes;
 
-/// Packets of a result, as totals over all trials.
+/// Totals over all trials of a result.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct PacketSummary {
-    /// The devices along its path, in order.
+    /// Devices along the path, in order.
     pub devices: Vec<DevicePackets>,
     /// Data packets. `None` if segments were not counted or data flowed equally in both directions.
     pub data: Option<DataPackets>,
@@ -29,8 +29,7 @@ pub struct PacketSize {
     pub packets: u64,
     /// Mean size in bytes, including headers.
     pub mean: Bytes,
-    /// Segments or UDP datagrams per packet: the number sent by the sender's sockets divided by the number of packets
-    /// counted by the device.
+    /// Segments or UDP datagrams sent by the sender's sockets, per packet counted by the device.
     pub segments: Option<f64>,
 }
 

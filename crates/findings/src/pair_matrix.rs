@@ -23,13 +23,13 @@ pub struct PairMatrix {
     pub contamination: Option<Contamination>,
 }
 
-/// Pairs measured simultaneously relative to the same pairs measured separately, in the same blocks.
+/// Pairs measured simultaneously, compared with the same pairs measured separately in the same blocks.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Contamination {
     /// Simultaneous relative to separate measurement.
     pub change: Comparison,
     pub trials: u32,
-    /// Maximum number of host pairs measured simultaneously.
+    /// Maximum number of simultaneous pairs.
     pub at_once: u32,
 }
 

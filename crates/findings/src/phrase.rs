@@ -12,7 +12,7 @@ use crate::{
     number::{Number, Unit},
 };
 
-/// Makes a [`Phrase`] of its arguments.
+/// Makes a [`Phrase`] from its arguments.
 #[macro_export]
 macro_rules! phrase {
     ($($part:expr),* $(,)?) => { $crate::Phrase::default()$(.and($part))* };

@@ -1,4 +1,4 @@
-//! Probe data and the cost of probes. No other numbers come from probed trials.
+//! Probe data and the cost of probes. All other numbers exclude probed trials.
 
 use samples::{AttributionSource, CpuConsumer, HopPoint, MissingProbe, Overflow, ProbeKind, SyscallCount};
 use schemars::JsonSchema;
@@ -10,13 +10,13 @@ use crate::{distribution::Distribution, estimate::Interval};
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct RunProbes {
-    /// Probes used in the probed trials.
+    /// Probes in the probed trials.
     pub used: Vec<ProbeKind>,
-    /// Requested probes that were not available.
+    /// Requested probes that were unavailable.
     pub missing: Vec<MissingProbe>,
     /// Probes that failed during the run.
     pub failed: Vec<FailedProbe>,
-    /// Cost for each workload that has probed and unprobed trials in the same blocks.
+    /// One per workload with probed and unprobed trials in the same blocks.
     pub costs: Vec<ProbeCost>,
 }
 
@@ -27,9 +27,9 @@ pub struct FailedProbe {
     pub reason: String,
     /// Index of the first trial without the probe.
     pub first_trial: u32,
-    /// Number of probed trials without the probe.
+    /// Probed trials without the probe.
     pub trials: u32,
-    /// Number of later probed trials with it, e.g. after resuming the run.
+    /// Later probed trials with it, e.g. after the run was resumed.
     pub later_trials: u32,
 }
 
@@ -38,12 +38,11 @@ pub struct FailedProbe {
 pub struct ProbeCost {
     pub workload: String,
     pub metric: Metric,
-    /// Number of pairs of a probed and an unprobed trial in the same block, over all results.
+    /// Pairs of a probed and an unprobed trial in the same block, over all results.
     pub pairs: u32,
     /// Probed trials relative to unprobed ones.
     pub ratio: f64,
-    /// Slowdown of probed trials, as the fraction of the rate lost or of the time added. Negative if they were
-    /// faster.
+    /// Slowdown of probed trials, as the fraction of the rate lost or the time added. Negative if they were faster.
     pub cost: f64,
     pub interval: Option<Interval>,
     /// CPU time per byte, message or connection. `None` if not recorded.
@@ -57,17 +56,17 @@ pub struct CpuProbeCost {
     pub interval: Option<Interval>,
 }
 
-/// Probe data of a result. It covers whole trials including connection setup and warm-up.
+/// Probe data of a result over whole trials, including connection setup and warm-up.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ProbedSummary {
     pub trials: u32,
     pub cpu: Option<CpuAttribution>,
     pub calls: Option<CallRates>,
-    /// Calls that were still running when the probes were read, with their time so far. They are not included
-    /// elsewhere. There is one row per group of equal threads over all trials.
+    /// Calls still running when the probes were read, with their time so far. Other fields exclude them. One
+    /// row per group of equal threads over all trials.
     pub under_way: Vec<SyscallCount>,
     pub latency_breakdown: Option<LatencyBreakdown>,
-    /// Events lost for lack of space, over all trials.
+    /// Events lost for lack of buffer space, over all trials.
     pub overflowed: Vec<Overflow>,
 }
 
@@ -76,44 +75,44 @@ pub struct ProbedSummary {
 pub struct CpuAttribution {
     /// How CPU time was attributed.
     pub source: AttributionSource,
-    /// Why no better method was available, if known.
+    /// Why a better method was unavailable, if known.
     pub reason: Option<String>,
     pub cpus: u32,
     /// Average number of busy CPUs, according to the kernel.
     pub busy: f64,
     /// Sum over the owners, in CPUs.
     pub attributed: f64,
-    /// Busy CPUs not attributed to an owner. Negative if the owners have more than the kernel counted.
+    /// Busy CPUs without an owner. Negative if the owners have more than the kernel counted.
     pub unexplained: f64,
     /// `unexplained` as a fraction of `busy`.
     pub unexplained_share: f64,
     /// Steal time, in CPUs.
     pub steal: f64,
-    /// Unit of work for costs. `None` if there was no work, or several kinds of work.
+    /// Unit of work for costs. `None` without work or with several kinds of work.
     pub work: Option<Work>,
     /// CPU-seconds of `busy` per unit of work.
     pub busy_cost: Option<f64>,
     /// CPU time by owner, in the order of [`CpuConsumer`].
     pub consumers: Vec<ConsumerTime>,
-    /// Division into VMs and hypervisor. `None` if neither end is in a virtual machine.
+    /// Split into VMs and hypervisor. `None` if neither end is in a virtual machine.
     pub machines: Option<MachineTimes>,
-    /// CPU time in the same trials as counted by the guests' kernels, client first.
+    /// CPU time according to the guests' kernels in the same trials, client first.
     pub guests: Vec<GuestTime>,
 }
 
-/// Average number of CPUs busy in virtual machines and their hypervisor. Excludes plumb, other processes, and ends
-/// outside virtual machines.
+/// Average number of CPUs busy with virtual machines and their hypervisor. Excludes plumb, other processes, and
+/// ends outside virtual machines.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct MachineTimes {
-    /// vCPU threads of the server's VM. `None` if it has none.
+    /// vCPU threads of the server's VM. `None` without a VM.
     pub server: Option<f64>,
     /// Other VMM threads, vhost workers, interrupts and kernel threads of the host.
     pub hypervisor: f64,
-    /// vCPU threads of the client's VM. `None` if it has none.
+    /// vCPU threads of the client's VM. `None` without a VM.
     pub client: Option<f64>,
 }
 
-/// CPU time of a guest according to its own kernel. Excludes the host's work for it.
+/// A guest's CPU time according to its own kernel. Excludes the host's work for it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct GuestTime {
     /// `client` or `server`.
@@ -123,7 +122,7 @@ pub struct GuestTime {
     pub busy: f64,
     /// CPUs in soft and hardware interrupts.
     pub interrupts: f64,
-    /// Steal time seen by the guest, in CPUs.
+    /// Steal time, in CPUs.
     pub steal: f64,
 }
 
@@ -160,14 +159,14 @@ pub struct CallRates {
     pub each: Vec<f64>,
     pub ends: Vec<EndCalls>,
     pub all: f64,
-    /// Calls by end and process, merged over all threads and sorted by decreasing count.
+    /// Calls by end and process, merged over threads, most frequent first.
     pub processes: Vec<ProcessCalls>,
 }
 
-/// One kind of call by one process, merged over its threads.
+/// One kind of call by one process, over all its threads.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ProcessCalls {
-    /// Count and time. Names the thread if there is only one.
+    /// Includes the thread's name if there is only one.
     pub count: SyscallCount,
     /// Number of distinct thread names.
     pub threads: u32,
@@ -187,26 +186,25 @@ pub struct EndCalls {
     pub rate: f64,
 }
 
-/// Latency breakdown along the most frequent path, merged over all trials.
+/// Latency breakdown along the most frequent path, over all trials.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct LatencyBreakdown {
     /// One in this many messages was traced.
     pub every: u32,
-    /// Number of round trips traced to the end.
+    /// Round trips traced to the end.
     pub followed: u64,
-    /// Number of round trips that took another path or could not be traced. They are not included in the steps.
+    /// Round trips that took another path or could not be traced. The steps exclude them.
     pub not_followed: u64,
     /// From the client's send to the reply, measured by the probe.
     pub round_trip: Distribution,
-    /// Median round trip in the same trials, measured by the engine.
+    /// The engine's median round trip in the same trials.
     pub engine: Option<Nanos>,
     /// Sum of the steps' medians.
     pub sum: Nanos,
-    /// Difference between the engine's median and the sum, as a fraction of the median (or of the probe's round trip
-    /// if the engine measured none). Negative if the sum is larger.
+    /// Difference between the engine's median and the sum, as a fraction of the median (or of the probe's round
+    /// trip if the engine has none). Negative if the sum is larger.
     pub unexplained: f64,
-    /// The same difference within single trials, as the median over the trials. Medians over differing trials do not
-    /// add up.
+    /// Median of the same difference within each trial, because medians over differing trials do not add up.
     pub unexplained_in_trial: f64,
     /// Steps in order.
     pub steps: Vec<StepSummary>,
@@ -216,7 +214,7 @@ pub struct LatencyBreakdown {
 pub struct StepSummary {
     pub from: HopPoint,
     pub to: HopPoint,
-    /// Part of the round trip that it belongs to.
+    /// Part of the round trip.
     pub leg: Leg,
     pub kind: StepKind,
     /// Description, e.g. `VXLAN encapsulation`, `server wake-up`.
@@ -226,7 +224,7 @@ pub struct StepSummary {
     pub p99: Nanos,
     /// Median as a fraction of the round trip, from 0 to 1.
     pub share: f64,
-    /// Start of the step as a fraction of a round trip of median steps, from 0 to 1.
+    /// Sum of the earlier steps' medians, as a fraction of the round trip.
     pub start: f64,
     /// Fraction of the round trip in each trial.
     pub by_trial: Vec<f64>,
@@ -250,12 +248,12 @@ pub enum StepKind {
     Send,
     /// Queueing discipline.
     Queue,
-    /// From a device to its peer or over a wire, including the receiver's softirq.
+    /// From a device to its peer or over the wire, including the receiver's softirq.
     Crossing,
     Encapsulation,
     Decapsulation,
     Bridge,
-    /// Routing by a host, including address translation.
+    /// Routing, including address translation.
     Forwarding,
     /// From the network stack to the socket, until the waiting thread runs.
     Wakeup,

@@ -9,7 +9,7 @@ use units::{BitRate, Bytes, Nanos, significant};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Requirement {
     pub quantity: RequiredQuantity,
-    /// In base units: nanoseconds, bits per second, bytes, or CPU-seconds per GB.
+    /// In nanoseconds, bits per second, bytes, or CPU-seconds per GB.
     limit: f64,
 }
 

@@ -22,7 +22,7 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ResultSummary {
     pub id: String,
-    /// Name for texts: the path, the levels and, if the run has several, the workload.
+    /// Display name: the path, the levels and, if the run has several, the workload.
     pub label: String,
     pub path: String,
     pub layers: Vec<String>,
@@ -34,30 +34,30 @@ pub struct ResultSummary {
     pub baseline: bool,
     /// The metric used for verdicts.
     pub metric: Metric,
-    /// Value of the metric over all trials.
+    /// The metric over all trials.
     pub value: Estimate,
-    /// Values of the trials, in block order.
+    /// One per trial, in block order.
     pub values: Vec<f64>,
     /// Relative to the workload's baseline. `None` for the baseline itself.
     pub against_baseline: Option<Comparison>,
     pub measured: WorkloadSummary,
     /// CPU cost. `None` if the machine's CPU time was not recorded.
     pub cpu: Option<CpuCost>,
-    /// CPU time as counted by the guests' kernels, client first. Median over the trials.
+    /// CPU time according to the guests' kernels, client first. Median over the trials.
     pub guests: Vec<GuestTime>,
-    /// CPU time by owner: the traffic threads of an end, or a machine as reported by another tool.
+    /// CPU time by owner: an end's traffic threads, or a machine in another tool's report.
     pub consumers: Vec<ConsumerCost>,
     /// Columns reported by another tool, including the metric. Median over the trials.
     pub reported: Vec<ReportedValue>,
     pub shifts: Vec<ResultShift>,
-    /// System calls counted by a probe or another tool, sorted by decreasing total time.
+    /// System calls counted by a probe or another tool, longest total time first.
     pub syscalls: Vec<SyscallCount>,
-    /// Executed instructions by group of functions, most first. Empty if not counted.
+    /// Executed instructions by group of functions, largest first. Empty if not counted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub instructions: Vec<InstructionGroup>,
     /// Data from probed trials. `None` if there were none.
     pub probed: Option<ProbedSummary>,
-    /// Counters of the devices and the machine over all trials. `None` if not read.
+    /// Device and machine counters over all trials. `None` if not read.
     pub counters: Option<PathCounters>,
     /// Packet sizes on the path. `None` if not counted.
     pub packets: Option<PacketSummary>,
@@ -67,32 +67,32 @@ pub struct ResultSummary {
     pub sockets: Vec<EndSocket>,
     /// Devices on the path, with their settings.
     pub devices: Vec<DeviceState>,
-    /// Largest IP packet that passed unfragmented from end to end, if probed.
+    /// Largest IP packet that passed end to end unfragmented, if probed.
     pub path_mtu: Option<u32>,
-    /// Warnings of the trials: the strongest of each kind, and the number of trials that have it.
+    /// The strongest warning of each kind, and the number of trials with it.
     pub warnings: Vec<(ValidityWarning, u32)>,
 }
 
-/// Instructions of related functions. Groups are disjoint, and their sum is the mean of the trials.
+/// Instructions of related functions. Groups are disjoint and add up to the mean over the trials.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct InstructionGroup {
     /// E.g. `TCP`, or a kernel module such as `veth`.
     pub name: String,
-    /// For 10^9 bytes or a message.
+    /// Per 10^9 bytes, or per message.
     pub per_work: f64,
     pub share: f64,
-    /// Those with most instructions.
+    /// The functions with the most instructions.
     pub functions: Vec<FunctionInstructions>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct FunctionInstructions {
     pub function: String,
-    /// For 10^9 bytes or a message.
+    /// Per 10^9 bytes, or per message.
     pub per_work: f64,
 }
 
-/// The path of a result if its log does not contain one.
+/// The path of a result whose log names none.
 pub const NO_PATH: &str = "unknown";
 
 #[must_use]
@@ -134,7 +134,7 @@ pub struct ConsumerCost {
 pub enum ConsumerUnit {
     /// Average number of busy CPUs.
     Cpus,
-    /// Fraction of the owner's CPUs, from 0 to 1, if their number is unknown.
+    /// Fraction of the owner's CPUs, from 0 to 1, for an unknown number of CPUs.
     Share,
 }
 
@@ -149,7 +149,7 @@ pub struct ResultShift {
 pub struct EndSocket {
     /// `sender`, `receiver`, `client` or `server`.
     pub end: String,
-    /// Settings of the first socket, and all CPUs on which threads of this end ran.
+    /// Settings of the first socket, and all CPUs on which this end's threads ran.
     pub socket: SocketFacts,
 }
 
@@ -157,7 +157,7 @@ pub struct EndSocket {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct CpuCost {
     pub cpus: u32,
-    /// Average number of busy CPUs of the whole system, without unrelated processes.
+    /// Average number of busy CPUs, without unrelated processes.
     pub busy: f64,
     /// CPUs used by unrelated processes.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -174,7 +174,7 @@ pub struct CpuCost {
     pub client: f64,
     /// CPUs used by the server's traffic threads.
     pub server: f64,
-    /// Cost for the whole system per unit of work. `None` if there was no work, or several kinds of work.
+    /// The whole system's cost per unit of work. `None` without work or with several kinds of work.
     pub per_work: Option<WorkCost>,
 }
 
@@ -190,7 +190,7 @@ pub struct WorkCost {
     pub seconds: f64,
 }
 
-/// First touches of memory, as totals over all trials.
+/// First touches of memory. Totals over all trials.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct FirstTouchSummary {
     /// Page faults per GiB: 262144 is one per 4 KiB page, 512 one per 2 MiB huge page.
@@ -207,11 +207,11 @@ pub struct BalloonSummary {
     pub method: BalloonMethod,
     #[serde(rename = "move")]
     pub direction: BalloonMove,
-    /// Time from the request until the first byte moved, in nanoseconds.
+    /// Time from the request to the first byte moved, in nanoseconds.
     pub first: f64,
     /// Fraction of the time during which the guest touched the memory, from 0 to 1.
     pub touching: f64,
-    /// Bytes gained by the host per byte taken, or populated per byte given back.
+    /// Bytes gained by the host per byte taken, or populated per byte returned.
     pub resident_per_byte: f64,
     /// Longest stall of the guest in any trial, in nanoseconds.
     pub longest_stall: f64,
@@ -227,7 +227,7 @@ impl BalloonSummary {
     }
 }
 
-/// Further measurements of a result, depending on the kind of workload.
+/// Further measurements, depending on the kind of workload.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum WorkloadSummary {
@@ -236,7 +236,7 @@ pub enum WorkloadSummary {
     Connect(ConnectSummary),
     FirstTouch(FirstTouchSummary),
     Balloon(BalloonSummary),
-    /// A value reported by another tool, without samples or further data.
+    /// Only a value reported by another tool.
     Reported,
 }
 

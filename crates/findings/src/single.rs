@@ -1,4 +1,4 @@
-//! A single measurement, e.g. by `plumb client` or `plumb ping`, without a baseline or noise floor.
+//! A single measurement without a baseline or noise floor, e.g. by `plumb client` or `plumb ping`.
 
 use samples::{Environment, UnixMillis, ValidityWarning};
 use schemars::JsonSchema;
@@ -29,7 +29,7 @@ pub struct SingleMeasurement {
     pub started: UnixMillis,
     /// Peer as given by the user, e.g. `10.0.0.2:5201`.
     pub peer: String,
-    /// The traffic, with all defaults filled in.
+    /// The traffic, including all defaults.
     pub load: WorkloadSettings,
     /// Short description, e.g. `1 TCP stream forward, 128 KiB writes, cubic, free placement`.
     pub words: String,
@@ -44,14 +44,14 @@ pub struct SingleMeasurement {
     pub sockets: Vec<EndSocket>,
     /// Level shifts in chronological order.
     pub shifts: Vec<LevelShift>,
-    /// Bimodality, unless it is explained by a few level shifts.
+    /// Bimodality, unless a few level shifts explain it.
     pub bimodal: Option<SingleLevels>,
     pub warnings: Vec<ValidityWarning>,
-    /// Settings that are likely to limit performance, with remedies, the most severe first.
+    /// Settings that probably limit performance, with remedies, the most severe first.
     pub hints: Vec<Finding>,
 }
 
-/// The measurement, depending on the kind of load.
+/// Depends on the kind of load.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum SingleOutcome {
@@ -75,13 +75,13 @@ impl SingleOutcome {
 /// A single stream. Rates are in bits per second and exclude the warm-up.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SingleStream {
-    /// Total rate received over all connections, which is the result.
+    /// Total rate received over all connections. This is the result.
     pub received: SingleRate,
     /// Rate accepted by the senders' sockets. `None` if unknown.
     pub sent: Option<SingleRate>,
-    /// Rate received in the forward direction, for bidirectional traffic.
+    /// Forward rate received, for bidirectional traffic.
     pub forward: Option<f64>,
-    /// Rate received in the reverse direction, for bidirectional traffic.
+    /// Reverse rate received, for bidirectional traffic.
     pub reverse: Option<f64>,
     /// Received payload.
     pub bytes: Bytes,
@@ -89,7 +89,7 @@ pub struct SingleStream {
     pub flows: Vec<SingleFlow>,
     pub tcp: Option<TcpSummary>,
     pub datagrams: Option<DatagramSummary>,
-    /// Lateness of messages, for senders with a rate limit.
+    /// Lateness of messages, for rate-limited senders.
     pub lateness: Option<Distribution>,
     /// Standard deviation of the interval rates as a fraction of their mean.
     pub stability: Option<f64>,
@@ -104,15 +104,15 @@ impl SingleStream {
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SingleFlow {
-    /// Number of the connection within its direction.
+    /// Connection number within its direction.
     pub id: u32,
-    /// Either forward or reverse.
+    /// Forward or reverse.
     pub direction: Direction,
     /// Rate accepted by the sender's socket, in bits per second. `None` if unknown.
     pub sent: Option<f64>,
     /// Rate received, in bits per second. `None` if unknown.
     pub received: Option<f64>,
-    /// Number of retransmitted TCP segments.
+    /// Retransmitted TCP segments.
     pub retransmits: Option<u64>,
 }
 
@@ -120,13 +120,13 @@ pub struct SingleFlow {
 pub struct SingleRate {
     /// Total amount divided by the duration, in the unit of the outcome.
     pub rate: f64,
-    /// Uncertainty. `None` with too few intervals or a level shift. For a stream, only the receiver's rate has an
+    /// `None` with too few intervals or a level shift. For a stream, only the receiver's rate has an
     /// uncertainty, or the sender's if the receiver reported only a total.
     pub spread: Option<Spread>,
 }
 
-/// Uncertainty of a rate, from the intervals of a single trial. It does not include variation between trials
-/// (placement, other tenants, connection order).
+/// Uncertainty of a rate, from the intervals of a single trial. Excludes variation between trials (placement,
+/// other tenants, connection order).
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Spread {
     /// Interval of the mean rate, corrected for autocorrelation.

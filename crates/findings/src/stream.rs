@@ -1,4 +1,4 @@
-//! Details of streams besides the received rate.
+//! Details of streams.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -21,7 +21,7 @@ pub struct StreamSummary {
     pub tcp: Option<TcpSummary>,
     /// `None` for TCP.
     pub datagrams: Option<DatagramSummary>,
-    /// Delay of messages after their scheduled time, for senders with a rate limit.
+    /// Delay of messages after their scheduled time, for rate-limited senders.
     pub lateness: Option<Distribution>,
     /// Standard deviation of the interval rates within a trial as a fraction of their mean. Median over the trials.
     pub stability: Option<f64>,
@@ -31,17 +31,17 @@ pub struct StreamSummary {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct TcpSummary {
     pub retransmits: u64,
-    /// Number of reorderings detected by senders, which may cause spurious retransmits. `None` if not logged.
+    /// Reorderings detected by senders, which may cause spurious retransmits. `None` if not logged.
     pub reorderings: Option<u64>,
-    /// Number of segments received out of order. `None` if not logged.
+    /// Segments received out of order. `None` if not logged.
     pub out_of_order: Option<u64>,
     /// Smallest and largest congestion window.
     pub cwnd: Option<(Bytes, Bytes)>,
     /// Smoothed round-trip time at the senders under load. Median over the intervals.
     pub rtt: Option<Nanos>,
-    /// Fraction of the time during which a receiver's window limited the senders, from 0 to 1. `None` if not logged.
+    /// Fraction of time in which a receiver's window limited the senders, from 0 to 1. `None` if not logged.
     pub receive_window_limited: Option<f64>,
-    /// Fraction of the time during which the send buffer limited the senders, from 0 to 1. `None` if not logged.
+    /// Fraction of time in which the send buffer limited the senders, from 0 to 1. `None` if not logged.
     pub send_buffer_limited: Option<f64>,
 }
 
@@ -49,18 +49,18 @@ pub struct TcpSummary {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct DatagramSummary {
     pub sent: u64,
-    /// Number received, without duplicates.
+    /// Datagrams received, without duplicates.
     pub received: u64,
-    /// Number received per second over all flows. Median over the trials.
+    /// Datagrams received per second over all flows. Median over the trials.
     pub rate: f64,
     pub lost: u64,
     /// Fraction of the expected datagrams that were lost, from 0 to 1.
     pub loss: f64,
-    /// Number received after a datagram with a higher sequence number.
+    /// Datagrams received after one with a higher sequence number.
     pub reordered: u64,
-    /// Number of duplicates received.
+    /// Duplicates received.
     pub duplicates: u64,
-    /// Number received with a sequence number that was never sent, or without one.
+    /// Datagrams received with a sequence number that was never sent, or without one.
     #[serde(default)]
     pub strays: u64,
     /// Interarrival jitter at the end (RFC 3550, section 6.4.1). Maximum over the flows.

@@ -1,4 +1,4 @@
-//! Traces of existing processes. A trace is a single sample, so there are no confidence intervals.
+//! Traces of running processes. A trace is a single sample, so it has no confidence intervals.
 
 use samples::{
     AttributionSource, CpuConsumer, DeviceCounters, MissingProbe, Overflow, SoftnetCounters, SyscallCount,
@@ -22,17 +22,17 @@ pub struct TraceSummary {
     pub ended: Option<TraceEnd>,
     /// Number of online CPUs.
     pub cpus: u32,
-    /// System calls by kind and thread, sorted by decreasing total time.
+    /// System calls by kind and thread, longest total time first.
     pub calls: Vec<TracedCall>,
-    /// All calls of each thread, sorted by decreasing running time.
+    /// All calls of each thread, longest running time first.
     pub threads: Vec<TracedCall>,
-    /// All calls together. `None` if there were none.
+    /// All calls together, if any.
     pub all: Option<TracedCall>,
-    /// Calls that started during the trace and are still running, with their time so far. They are not included
-    /// elsewhere. The count is the number of threads in the call.
+    /// Calls that started during the trace and are still running, with their time so far. Other fields exclude
+    /// them. The count is the number of threads in the call.
     #[serde(default)]
     pub under_way: Vec<SyscallCount>,
-    /// Overhead of counting calls with ptrace. `None` if it was not used.
+    /// Overhead of counting calls with ptrace, if used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ptrace: Option<PtraceCost>,
     /// CPU attribution. `None` if not recorded.
@@ -43,13 +43,13 @@ pub struct TraceSummary {
     pub softnet: Option<SoftnetCounters>,
     /// Events that could not be counted.
     pub overflowed: Vec<Overflow>,
-    /// Probes that were not available.
+    /// Probes that were unavailable.
     pub missing: Vec<MissingProbe>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TracedCall {
-    /// Count and time. If there are several kinds of calls, `call` is the one with the most time.
+    /// For several kinds of calls, `call` is the kind with the most time.
     pub count: SyscallCount,
     pub threads: u32,
     /// Calls per second of the trace.
@@ -62,19 +62,19 @@ pub struct TracedCall {
     pub p99_below: Option<Nanos>,
 }
 
-/// Overhead of counting system calls by stopping the process (ptrace), in slices with pauses between them.
+/// Overhead of counting system calls with ptrace, which stops the process, in slices with pauses in between.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct PtraceCost {
-    /// Total time spent counting, to which the rates and counts refer.
+    /// Total time spent counting. Rates and counts refer to this time.
     pub counted: Nanos,
-    /// Number of slices that were followed by a complete pause.
+    /// Slices followed by a complete pause.
     pub pairs: u32,
-    /// Reads and writes per second while counting, relative to the following pause. `None` with too few of them or
-    /// without a pause.
+    /// Reads and writes per second while counting, relative to the following pause. `None` with too few of
+    /// them, or without a pause.
     pub pace: Option<TracedPace>,
     /// CPU time per second while counting, relative to the following pause.
     pub cpu: Option<TracedPace>,
-    /// Minimum average number of stopped threads while counting. 2 means two threads all the time.
+    /// Lower bound on the average number of stopped threads while counting. 2 means two threads all the time.
     pub stopped: f64,
 }
 
@@ -83,7 +83,7 @@ pub struct PtraceCost {
 pub struct TracedPace {
     /// Remaining fraction. 0.1 means a tenth.
     pub ratio: f64,
-    /// Interval of the ratio. `None` with too few slices.
+    /// `None` with too few slices.
     pub interval: Option<Interval>,
 }
 
@@ -92,7 +92,7 @@ pub struct TracedPace {
 pub struct TracedCpu {
     /// How CPU time was attributed.
     pub source: AttributionSource,
-    /// Why no better method was available, if known.
+    /// Why a better method was unavailable, if known.
     pub reason: Option<String>,
     /// CPU time by owner, largest first.
     pub shares: Vec<TracedShare>,
@@ -126,7 +126,7 @@ pub struct TraceComparison {
     pub b: TraceSummary,
     /// Differences between the environments, the most significant first.
     pub environment_changes: Vec<EnvironmentChange>,
-    /// Calls in either trace by kind, sorted by decreasing total time.
+    /// Calls in either trace by kind, longest total time first.
     pub calls: Vec<CallComparison>,
     /// CPU time of either trace by owner.
     pub consumers: Vec<ConsumerComparison>,

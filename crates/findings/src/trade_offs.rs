@@ -11,7 +11,7 @@ use crate::{claim::Statement, requirement::Requirement};
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TradeOffs {
     pub requirements: Vec<Requirement>,
-    /// If there are requirements, the configurations that meet them come first, starting with the cheapest.
+    /// With requirements, the configurations that meet them come first, starting with the cheapest.
     pub configurations: Vec<Configuration>,
 }
 
@@ -26,9 +26,9 @@ pub struct Configuration {
     pub cpu_per_gb: Option<f64>,
     /// Time from the start of a virtual machine until its agent responds, for the slower end.
     pub boot: Option<Nanos>,
-    /// Resident size of the virtual machines of both ends at the start of the run.
+    /// Resident size of both ends' virtual machines at the start of the run.
     pub memory: Option<Bytes>,
-    /// Whether its times look like half round trips.
+    /// Whether the times look like half round trips.
     pub half_round_trips: bool,
     /// Whether it meets all requirements.
     pub compliance: Compliance,
@@ -50,7 +50,7 @@ pub enum Compliance {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Judgement {
     pub compliance: Compliance,
-    /// The value in base units that decides. `None` if not measured.
+    /// The deciding value, in base units. `None` if not measured.
     pub value: Option<f64>,
     /// Why an unclear requirement is undecided.
     pub reason: Option<UnclearReason>,
@@ -61,7 +61,7 @@ pub struct Judgement {
 pub enum UnclearReason {
     /// The interval includes the bound.
     Interval,
-    /// There are too few messages for an interval of the percentile.
+    /// Too few messages for an interval of the percentile.
     FewMessages,
     Unreliable(Statement),
 }

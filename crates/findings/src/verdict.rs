@@ -1,4 +1,4 @@
-//! The answer of a run or a single measurement. `analysis` derives it once, and every output shows it.
+//! The answer of a run or single measurement. `analysis` derives it once, and every output shows it.
 
 use std::collections::BTreeMap;
 
@@ -16,10 +16,10 @@ use crate::{
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct RunVerdict {
     pub conclusion: Conclusion,
-    /// Causes that counters show, even if the values vary a lot.
+    /// Causes that counters prove, even if the values vary a lot.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<Statement>,
-    /// Further findings that make values unreliable. The first ones concern the values shown here.
+    /// Further findings that make values unreliable. Those about the values shown here come first.
     pub cautions: Vec<Statement>,
     /// The most decisive workload first.
     pub workloads: Vec<WorkloadVerdict>,
@@ -38,7 +38,7 @@ pub enum Conclusion {
     /// The run has no results.
     #[default]
     Nothing,
-    /// There is nothing to compare, so the values are the answer.
+    /// Nothing to compare. The values are the answer.
     Values,
     /// A path cannot carry a workload.
     Broken { reason: Statement, action: Option<String> },
@@ -50,15 +50,15 @@ pub enum Conclusion {
     },
     /// The best setting of a sweep.
     Setting,
-    /// The change of the first workload is established.
+    /// The first workload's change is established.
     Difference,
     /// Every difference is within the noise.
     NoDifference,
-    /// No difference is established. The change of the first workload is the largest that may exist.
+    /// No difference is established. The first workload has the largest possible change.
     Undecided {
-        /// Largest number of trials of a result.
+        /// The most trials of any result.
         trials: u32,
-        /// Number of trials needed to establish a difference.
+        /// Trials needed to establish a difference.
         needed: u32,
     },
 }
@@ -70,7 +70,7 @@ pub struct WorkloadVerdict {
     /// Number of results.
     pub results: u32,
     pub order: ValueOrder,
-    /// Two values, or one if there is a single result.
+    /// Two values, or one for a single result.
     pub values: Vec<ResultValue>,
     /// Levels that the values share.
     pub levels: BTreeMap<String, String>,
@@ -113,7 +113,7 @@ pub struct LayerCost {
 pub struct LargestChange {
     /// E.g. `vxlan over node-to-node`.
     pub what: String,
-    /// Levels of the other factors during the comparison.
+    /// Levels of the other factors in the comparison.
     pub condition: BTreeMap<String, String>,
     pub result: String,
     pub reference: String,
@@ -143,7 +143,7 @@ impl LargestChange {
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Cause {
     Found(Statement),
-    /// No finding is a cause of the change.
+    /// No finding explains the change.
     Unknown {
         /// Command that may find the cause.
         investigate: Option<String>,
@@ -158,7 +158,7 @@ pub struct SettingChoice {
     pub result: String,
     pub levels: BTreeMap<String, String>,
     pub value: f64,
-    /// Number of settings that are statistically tied with it.
+    /// Settings that are statistically tied with it.
     pub ties: u32,
     /// Why it is not recommended yet.
     pub withheld: Option<String>,
@@ -169,23 +169,23 @@ pub struct NextStep {
     /// Identifier of the finding with the remedy.
     pub finding: String,
     pub action: String,
-    /// A command that can be used as it is.
+    /// A complete command to run.
     pub command: Option<String>,
-    /// Whether the finding explains the change. Otherwise, the remedy may help.
+    /// Whether the finding explains the change. If not, the remedy may still help.
     pub explains: bool,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Trust {
     pub grade: Grade,
-    /// Facts that limit the trust. Only some of them lower the grade.
+    /// Facts that limit the trust. Not all of them lower the grade.
     pub reasons: Vec<TrustReason>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Grade {
-    /// Values are unreliable, or every result has too few trials for a comparison.
+    /// Values are unreliable, or no result has enough trials for a comparison.
     #[default]
     Low,
     /// Trials are missing, or there are warnings or many open comparisons.
@@ -200,11 +200,11 @@ pub enum TrustReason {
     Unfinished,
     /// A finding about the measurement.
     Finding(Statement),
-    /// Trials of the same result vary by up to this fraction.
+    /// Trials of a result vary by up to this fraction.
     Variation {
         fraction: f64,
     },
-    /// Imported results that differ from one with the same settings.
+    /// Imported results that differ from another with the same settings.
     Unexplained {
         results: u32,
         of: u32,
@@ -226,7 +226,7 @@ pub enum TrustReason {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TrialCount {
-    /// Trials that the values are based on.
+    /// Trials used for the values.
     pub used: u32,
     /// Trials repeated after a disturbance.
     pub repeated: u32,
@@ -260,7 +260,7 @@ pub struct SingleVerdict {
     pub metric: Metric,
     /// The main value. `None` if no data arrived.
     pub value: Option<f64>,
-    /// Uncertainty of a mean, without variation between trials.
+    /// Uncertainty of a mean. Excludes variation between trials.
     pub interval: Option<Interval>,
     /// The likely bottleneck.
     pub limit: Option<Statement>,

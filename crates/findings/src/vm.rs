@@ -1,4 +1,4 @@
-//! A running virtual machine. It is a single sample, so there are no confidence intervals.
+//! A running virtual machine. A single sample has no confidence intervals.
 
 use samples::{VmFacts, VmRole};
 use schemars::JsonSchema;
@@ -15,9 +15,9 @@ pub struct VmSummary {
     pub schema: u32,
     pub tool: String,
     pub vm: VmFacts,
-    /// CPU time by role of the threads. Roles without threads are omitted.
+    /// CPU time by thread role. Omits roles without threads.
     pub roles: Vec<VmRoleCpu>,
-    /// Activity of the machine's threads, and its CPU attribution.
+    /// The threads' activity, and the machine's CPU attribution.
     pub trace: TraceSummary,
     /// Findings, the most severe first.
     pub findings: Vec<Finding>,
@@ -33,6 +33,6 @@ pub struct VmRoleCpu {
     pub guest: Option<f64>,
     /// CPUs used by the busiest thread. At 1, it is saturated.
     pub busiest: f64,
-    /// Fraction of the runnable time spent waiting for a host CPU, from 0 to 1. `None` if it was never runnable.
+    /// Fraction of runnable time spent waiting for a host CPU, from 0 to 1. `None` if never runnable.
     pub waited: Option<f64>,
 }

@@ -1,5 +1,5 @@
-//! Uses abstract sockets (unix(7)) as locks. The kernel releases a lock when its last descriptor is closed.
-//! These names are not visible in containers.
+//! Uses abstract sockets (unix(7)) as locks, which the kernel releases when the last descriptor is closed. Containers
+//! do not see these names.
 
 use std::{
     io,
@@ -14,7 +14,7 @@ const SOCKETS: &str = "/proc/net/unix";
 /// The size of sun_path (unix(7)), minus the leading zero byte.
 const LONGEST: usize = 107;
 
-/// Takes the name. If it is already taken, the error kind is `AddrInUse`.
+/// Takes the name. If it is taken, the error kind is `AddrInUse`.
 pub(crate) fn bind(name: &str) -> io::Result<UnixDatagram> {
     UnixDatagram::bind_addr(&SocketAddr::from_abstract_name(name)?)
 }

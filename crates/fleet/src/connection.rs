@@ -36,7 +36,7 @@ use crate::{
 
 /// The timeout for queueing a message, and for receiving the reply to a request.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The maximum size of unread messages in bytes. At this limit, the socket is no longer read.
+/// The maximum size of unread messages in bytes, above which the socket is not read.
 const INCOMING: usize = 8 << 20;
 const OUTGOING: usize = 16 << 20;
 const OVERHEAD: usize = 256;
@@ -46,8 +46,7 @@ const ROLL_CALL: Duration = Duration::from_secs(10);
 const LAST: Duration = Duration::from_secs(1);
 /// How often blocking calls check the stop flag.
 const GLANCE: Duration = Duration::from_millis(100);
-/// After a stop request, all waits together have this timeout. After that, each further wait has the timeout
-/// `LATE_WAIT`.
+/// After a stop request, all waits together may take this long. Each further wait may take `LATE_WAIT`.
 const AFTER_STOP: Duration = Duration::from_millis(500);
 const LATE_WAIT: Duration = Duration::from_millis(100);
 const MOST_LINES: u32 = 10;
@@ -195,8 +194,7 @@ impl Connection {
         })
     }
 
-    /// Collects replies on `answers` until there is a pause. If there are no subscribers, the server reports
-    /// that on `none`.
+    /// Collects replies on `answers` until there is a pause. The server reports a lack of subscribers on `none`.
     pub(crate) fn ask_all(
         self: &Arc<Self>,
         subject: &str,
@@ -245,7 +243,7 @@ impl Connection {
         sent.map_err(|_| self.shared.broken(&"its thread ended"))
     }
 
-    /// Waits up to `patience` for `work`, and only briefly once the stop flag is set.
+    /// Waits up to `patience` for `work`, or only briefly once the stop flag is set.
     fn with_timeout<T>(&self, patience: Duration, work: impl Future<Output = T>) -> Option<T> {
         self.runtime.block_on(async {
             select! {

@@ -60,8 +60,8 @@ impl Controller {
             .map_err(|error| refused(member, &format!("cannot start a thread for it: {error}")))
     }
 
-    /// Stops a member from starting further agents, or undoes this. Fails if the member is missing or
-    /// ambiguous, or if it refuses.
+    /// Stops a member from starting further agents, or undoes this. Fails if the member is missing or ambiguous, or
+    /// refuses.
     pub fn drain(&self, member: &str, drain: bool) -> Result<(), FleetError> {
         self.order(member, Task::Drain(drain), &OrderReply::Done)
     }

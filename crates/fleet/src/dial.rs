@@ -210,12 +210,11 @@ pub(crate) const PLAIN: &str = "nats://";
 
 #[derive(Debug)]
 pub struct ServerAccess {
-    /// The server's address: `tls://host:4222`, or `nats://` on a trusted network.
+    /// `tls://host:4222`, or `nats://host:4222` on a trusted network.
     pub server: String,
     pub name: String,
     pub key: Option<NKey>,
-    /// The authority that signed the server's certificate, in PEM format. It replaces the system's
-    /// authorities.
+    /// The authority that signed the server's certificate, in PEM format, instead of the system's authorities.
     pub ca: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The errors of the fleet, with advice.
+//! Errors of the fleet, with advice.
 
 use thiserror::Error;
 

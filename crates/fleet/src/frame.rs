@@ -1,4 +1,4 @@
-//! The frames of a session. Each consists of a kind, counters for flow control, and data.
+//! The frames of a session: a kind, counters for flow control, and data.
 
 use strum::FromRepr;
 

@@ -6,8 +6,8 @@ use data_encoding::BASE32_NOPAD;
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 use thiserror::Error;
 
-/// The first bytes of a user's seed and of its public key. They are followed by 32 bytes and a checksum, all
-/// encoded in base32 (github.com/nats-io/nkeys).
+/// The first bytes of a user's seed and public key. 32 bytes and a checksum follow, all encoded in base32
+/// (github.com/nats-io/nkeys).
 const SEED: &[u8] = &[18 << 3 | 20 >> 2, 0];
 const PUBLIC: &[u8] = &[20 << 3];
 

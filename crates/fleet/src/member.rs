@@ -1,5 +1,4 @@
-//! The member's side of a fleet. It announces itself, and starts agents for the controllers that its policy
-//! accepts.
+//! The member's side of a fleet. Announces itself, and starts agents for the controllers that its policy accepts.
 
 mod carry;
 
@@ -239,7 +238,7 @@ impl Member<'_> {
         }
     }
 
-    /// Ignores an order for another process with this member's name.
+    /// Returns `None` for an order to another process with this member's name.
     fn addressed(&self, message: &[u8]) -> Option<(Signed, OrderAddress)> {
         let signed: Signed = serde_json::from_slice(message).ok()?;
         let address: OrderAddress = serde_json::from_str(&signed.order).ok()?;

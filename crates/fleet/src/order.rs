@@ -14,8 +14,7 @@ use crate::{
     seal::Signed,
 };
 
-/// The lifetime in milliseconds. It is also the largest allowed clock difference between controller and
-/// member.
+/// The lifetime in milliseconds, and the largest allowed clock difference between controller and member.
 const LIFETIME: i64 = 60_000;
 const MOST_REMEMBERED: usize = 10_000;
 

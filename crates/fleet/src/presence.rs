@@ -1,5 +1,4 @@
-//! Lets measurements on the same machine detect each other. They share its CPUs, but do not exclude each
-//! other.
+//! Lets measurements on the same machine detect that they share its CPUs. They do not exclude each other.
 
 use std::{io, os::unix::net::UnixDatagram};
 
@@ -13,7 +12,7 @@ pub struct Presence {
 }
 
 impl Presence {
-    /// Announces this measurement until the value is dropped, in the network namespace of this process.
+    /// Announces this measurement in this process's network namespace until the value is dropped.
     pub fn announce(name: &str) -> io::Result<Self> {
         Ok(Self { _holder: abstract_name::announce(PREFIX, name)? })
     }

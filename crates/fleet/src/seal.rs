@@ -10,7 +10,7 @@ use crate::{
     key::{NKey, PublicKey},
 };
 
-/// The prefix of orders. The same key also signs nonces from servers, which contain no spaces.
+/// The prefix of orders. The same key also signs servers' nonces, which contain no spaces.
 const ORDER: &[u8] = b"plumb order\n";
 const SESSION: &[u8] = b"plumb session\n";
 /// The size of an Ed25519 signature, followed by the size of a message number.

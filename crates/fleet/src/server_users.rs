@@ -1,4 +1,4 @@
-//! Writes the users and their permissions for the configuration of the NATS server.
+//! Writes the users and their permissions for the NATS server's configuration.
 
 use std::fmt::Write;
 

@@ -1,5 +1,5 @@
-//! A session, which is an ordered, bounded byte stream in each direction between a controller and an agent.
-//! It ends if a message is lost.
+//! A session: an ordered, bounded byte stream in each direction between a controller and an agent. Losing a message
+//! ends it.
 
 use std::{
     io::{self, Read, Write},
@@ -28,7 +28,7 @@ pub struct Session {
 struct Shared {
     connection: Arc<Connection>,
     outgoing: String,
-    /// This is locked before `window`, so that messages are sent in the order of their numbers.
+    /// Locked before `window`, so that messages are sent in the order of their numbers.
     sending: Mutex<Seal>,
     window: Mutex<Window>,
     changed: Condvar,
@@ -123,8 +123,7 @@ impl Shared {
                 self.renew();
             }
         }
-        // Notifies the peer of a local error. If the peer has aborted the session, nothing more is sent to
-        // it.
+        // Notifies the peer of a local error, unless the peer itself aborted the session.
         let broken = self.window.lock().end().and_then(|end| match end {
             SessionEnd::Broken(text) => Some(text.clone()),
             SessionEnd::Complete(_) => None,

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 /// The longest line in bytes. INFO lists every server of a cluster.
 const LINE: usize = 16 << 10;
-/// The longest payload in bytes, including headers. This is twice the longest message of a session.
+/// The longest payload in bytes, including headers: twice the longest message of a session.
 pub(crate) const PAYLOAD: usize = 64 << 10;
 const EXCERPT: usize = 60;
 
@@ -33,7 +33,7 @@ pub(crate) struct Delivery {
     pub(crate) sid: u64,
     pub(crate) subject: String,
     pub(crate) payload: Vec<u8>,
-    /// Status 503, which means that the subject of the request has no subscribers.
+    /// Status 503: the subject of the request has no subscribers.
     pub(crate) no_responders: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Turns tests into trials as early as possible, and builds the run header when all files have been read.
+//! Turns tests into trials as early as possible, and builds the run header once all files have been read.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -21,11 +21,11 @@ use crate::{
     series::Series,
 };
 
-/// The maximum number of table rows that are held back until the whole file has been checked for tool logs.
+/// Maximum number of table rows to hold back while the rest of the file is checked for tool logs.
 const MOST_ROWS: usize = 20_000;
 
-/// The number of intervals that are stored at full resolution across all tests: 4.5 hours of both ends at one
-/// sample per second. Later tests get coarser series, which bounds the size of the store and of reports.
+/// Number of intervals stored at full resolution across all tests: 4.5 hours of both ends at one sample per second.
+/// Later tests get coarser series to bound the size of the store and of reports.
 const MOST_INTERVALS: usize = 1 << 15;
 const MOST_NOTES: usize = 20;
 const FEW: usize = 8;
@@ -52,11 +52,11 @@ pub struct Assembler {
     rows_before: usize,
     has_logs: bool,
     rows_left_out: u64,
-    /// The tests without a receiver's rate: their number, and the file and lines of the first one.
+    /// Tests without a receiver's rate: how many, and the file and lines of the first one.
     in_part: BTreeMap<RateBasis, (u64, String)>,
     left_out_of_cells: u64,
     intervals: usize,
-    /// The tests with coarser series: their number, and the location of the first one.
+    /// Tests with coarser series: how many, and the location of the first one.
     coarser: Option<(u64, String)>,
     record: ImportRecord,
     trials: u32,
@@ -65,7 +65,7 @@ pub struct Assembler {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Done {
     pub trial: Trial,
-    /// A description of the source, e.g. `iperf3 3.12, both ends`.
+    /// The source, e.g. `iperf3 3.12, both ends`.
     pub what: String,
     pub title: Vec<String>,
     pub file: String,
@@ -249,8 +249,8 @@ impl Assembler {
         oldest.into_iter().flat_map(|found| self.complete(found)).collect()
     }
 
-    /// Adds counts of system calls to the preceding test under the same headings. If there is none, they form
-    /// a result of their own.
+    /// Adds system call counts to the preceding test under the same headings. If there is none, they become a
+    /// result of their own.
     fn calls(&mut self, found: ImportedTest) -> Vec<Done> {
         let test =
             self.pool.under(&found.title).or(self.latest.as_mut().filter(|it| it.title == found.title));

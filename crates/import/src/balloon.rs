@@ -1,9 +1,9 @@
-//! Reads the guest kernel log of a patched virtio balloon driver that logs how long each size change took, and tables
-//! that compute speeds from these durations.
+//! Reads the guest kernel log of a patched virtio balloon driver that logs how long each size change took, and
+//! tables that compute speeds from these durations.
 //!
-//! In `[   19.069262] balloon: hetero size change has taken 10818601803`, the number has no unit. The timestamp marks
-//! the end of the change, so if the number is in nanoseconds, the start can be computed. It must be after boot, and
-//! changes that were requested together must start together.
+//! In `[   19.069262] balloon: hetero size change has taken 10818601803`, the number has no unit. The timestamp
+//! marks the end of the change. If the unit is nanoseconds, this gives the start, which must be after boot. Changes
+//! that were requested together must start together.
 
 use samples::{ImportedKind, ImportedSettings};
 use workload::{Measurement, Quantity, ReportedData, ReportedValue};
@@ -53,7 +53,7 @@ impl Format for Balloon {
         self.row(row, out);
     }
 
-    /// Waits for the end of the file, because a table may be far below its log.
+    /// Waits for the end of the file, because a table may be far below the log.
     fn finish(&mut self, out: &mut Out) {
         for change in std::mem::take(&mut self.changes) {
             if change.began().is_some_and(|began| began < 0.0) {
@@ -69,8 +69,8 @@ impl Format for Balloon {
 }
 
 impl Balloon {
-    /// Reads a table row that divides a duration by a clock rate: `| 4G | 10818601803/2.4GHz=4.5077507512s | 1.59G/s
-    /// |`.
+    /// Reads a table row that divides a duration by a clock rate:
+    /// `| 4G | 10818601803/2.4GHz=4.5077507512s | 1.59G/s |`.
     fn row(&mut self, line: &Line<'_>, out: &mut Out) {
         let cells: Vec<&str> = line.text.trim().trim_matches('|').split('|').map(str::trim).collect();
         let Some((taken, clock)) = cells.iter().find_map(|cell| divided(cell)) else { return };
@@ -92,8 +92,8 @@ impl Balloon {
         ));
     }
 
-    /// Looks for evidence that the unit is nanoseconds: another change that starts at the same time. If the unit were
-    /// cycles, that would be a coincidence.
+    /// Looks for another change that starts at the same time. If the unit were cycles instead of nanoseconds, that
+    /// would be a coincidence.
     fn together(&self, change: &Change) -> String {
         let began = change.began();
         let same = |other: &&Change| {

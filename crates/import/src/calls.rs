@@ -1,4 +1,4 @@
-//! Collects counts of system calls from any input format until a test can take them.
+//! Collects system call counts from any input format until they can be added to a test.
 
 use std::{collections::BTreeMap, ops::RangeInclusive};
 
@@ -8,7 +8,7 @@ use workload::{Measurement, Quantity, ReportedData, ReportedValue};
 
 use crate::imported_test::{End, Evidence, ImportedTest};
 
-/// The maximum number of distinct (thread, call) pairs. The kernel has fewer than 500 calls.
+/// Maximum number of distinct (thread, call) pairs. The kernel has fewer than 500 calls.
 const MOST: usize = 4096;
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -76,7 +76,7 @@ impl Calls {
             Measurement::Reported(data),
         );
         found.end = end;
-        // Each summary counts as a separate result.
+        // Each summary is a separate result.
         found.part.evidence = Evidence::Varies;
         found.syscalls = self.all.into_iter().map(|call| record(call, word)).collect();
         found

@@ -1,7 +1,7 @@
-//! Groups tests into cells, and names cells and paths, independently of formats and measurements.
+//! Groups tests into cells, and names cells and paths, for any format and measurement.
 //!
-//! A cell's identity depends only on the test itself, so importing a similar log again produces the same
-//! cells. Settings that only some tests state become factors at the end.
+//! A cell's identity depends only on the test itself, so importing a similar log again gives the same cells. At the
+//! end, settings that only some tests state become factors.
 
 mod identity;
 
@@ -33,7 +33,7 @@ pub(crate) struct Cells {
     paths: Vec<PathRecord>,
     known_paths: HashSet<String>,
     cells: Vec<Cell>,
-    /// The results with equal settings, by the name of the first one.
+    /// Results with equal settings, by the name of the first one.
     by_name: HashMap<String, Vec<Member>>,
     ids: HashSet<String>,
     quantities: HashMap<String, Quantity>,
@@ -63,7 +63,7 @@ struct Cell {
 struct Context {
     file: String,
     section: String,
-    /// Properties that many logs omit, e.g. the congestion control in use.
+    /// Properties that many logs omit, e.g. the congestion control.
     observed: BTreeMap<&'static str, String>,
 }
 
@@ -72,7 +72,7 @@ impl Cells {
         Self { together, ..Self::default() }
     }
 
-    /// Returns the test's cell and the number of earlier trials, or `None` once there are too many cells.
+    /// Returns the test's cell and the number of earlier trials, or `None` with too many cells.
     pub(crate) fn place(&mut self, found: &ImportedTest) -> Option<(String, u32)> {
         let test = Identity::of(found);
         let at = match &self.latest_cell {
@@ -135,8 +135,8 @@ impl Cells {
         at
     }
 
-    /// Finds the result that this test is another trial of, given evidence: a loop, numbered runs, or
-    /// adjacent tests with matching values.
+    /// Finds the result that this test is another trial of. The evidence is a loop, numbered runs, or adjacent
+    /// tests with matching values.
     fn known(&mut self, group: &str, test: &Identity, found: &ImportedTest) -> Option<usize> {
         let members = self.by_name.get_mut(group)?;
         let same = |member: &Member| self.together || member.part.start == test.part.start;
@@ -202,13 +202,13 @@ impl Cells {
         self.cells.iter().map(|cell| cell.trials).max().unwrap_or(0)
     }
 
-    /// Returns the paths and cells for the run header. Settings that vary become factors, and `off` sorts before
+    /// Returns the paths and cells for the run header. Varying settings become factors, and `off` sorts before
     /// `on`.
     pub(crate) fn records(&self) -> (Vec<PathRecord>, Vec<ResultRecord>) {
         let varying = self.varying();
         let mut records: Vec<ResultRecord> =
             self.cells.iter().map(|cell| cell.record_with(&varying)).collect();
-        // Results with the same settings are distinguished by the part of the file that they come from.
+        // Distinguish results with the same settings by the part of the file they come from.
         for member in self.by_name.values().filter(|members| members.len() > 1).flatten() {
             let part = self.cells[member.at].part.as_deref();
             let level = || part.map_or_else(|| places::lines(&member.lines), str::to_owned);
@@ -260,7 +260,7 @@ impl Cells {
         name
     }
 
-    /// Adds words for what differs from the first test with equal settings: the file, section or congestion control.
+    /// Names the differences from the first test with equal settings: the file, section or congestion control.
     fn context(
         &mut self,
         stem: &str,

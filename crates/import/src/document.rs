@@ -11,7 +11,7 @@ use crate::{
     prefix,
 };
 
-/// A format based on JSON documents. It is offered each document that no other format has claimed.
+/// A format based on JSON documents. It gets each document that no other format has claimed.
 pub(crate) trait Document {
     fn read(&mut self, text: &str, lines: RangeInclusive<u64>, out: &mut Out) -> Claim;
 
@@ -31,8 +31,8 @@ pub(crate) struct Collector {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct LineOutcome {
-    /// The documents that end on this line, with their lines. Some writers put `}{` between documents or wrap
-    /// them in an array.
+    /// Documents that end on this line, and the lines of each. Some writers put `}{` between documents or wrap them
+    /// in an array.
     pub(crate) documents: Vec<(String, RangeInclusive<u64>)>,
     pub(crate) broken: Option<RangeInclusive<u64>>,
     pub(crate) claim: Claim,
@@ -85,7 +85,7 @@ impl Collector {
             rest = &rest[end..];
             let (text, lines) = (std::mem::take(&mut self.text), self.first..=number);
             *self = Self { prefixed: self.prefixed, ..Self::default() };
-            // A single `{` may open any kind of block, so this waits until JSON follows.
+            // A single `{` may open any block. Wait until JSON follows.
             let after = text.trim_start().strip_prefix('{').map(str::trim_start);
             if after.is_some_and(|after| after.starts_with(['"', '}'])) {
                 outcome.documents.push((text, lines));
@@ -124,7 +124,7 @@ impl Collector {
         None
     }
 
-    /// Returns whether the line cannot be part of the document, because it does not look like JSON, starts
+    /// Returns whether the document cannot continue with this line, because it does not look like JSON, starts
     /// another document, or exceeds the size limit.
     fn breaks(&self, line: &str) -> bool {
         let begins_another = line.starts_with('{') && self.indented;
@@ -147,7 +147,7 @@ fn begins(line: &str) -> bool {
     after.is_empty() || after.starts_with(['"', '}'])
 }
 
-/// Non-finite numbers as printed by C and Python. JSON does not allow them.
+/// Non-finite numbers as printed by C and Python, which JSON does not allow.
 const NON_FINITE: [&str; 8] = ["-nan", "nan", "-inf", "inf", "NaN", "-NaN", "-Infinity", "Infinity"];
 const DEEPEST: usize = 4;
 
@@ -187,7 +187,7 @@ pub(crate) fn read_with_parts(text: &str, read: &mut dyn FnMut(&str) -> bool) ->
     }
 }
 
-/// Keys that suggest a measurement, and the tool that writes them.
+/// Keys that suggest a measurement, and the tool that writes each.
 const LOOKS: [(&str, &str); 7] = [
     ("\"throughput_mbps\"", "xfr"),
     ("\"ipdv_round_trip\"", "irtt"),
@@ -249,8 +249,7 @@ fn without_non_finite(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Shows the outcome for each line: `.` for nothing, `+` for incomplete, `!` for cut off, or the
-    /// documents.
+    /// Shows each line's outcome: `.` for nothing, `+` for incomplete, `!` for cut off, or the documents.
     fn collect(text: &str) -> Vec<String> {
         let mut collector = Collector::default();
         let mut all = Vec::new();

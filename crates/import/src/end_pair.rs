@@ -1,4 +1,4 @@
-//! Finds the client's and the server's log of the same test, and merges them.
+//! Merges the client's and the server's log of a test.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -19,8 +19,8 @@ const SAME: f64 = 0.005;
 pub(crate) struct Pool {
     waiting: VecDeque<(ImportedTest, Settings)>,
     intervals: usize,
-    /// The maximum number of waiting logs per connection, and without a connection. Two logs can be a pair
-    /// only if they share a connection or one has none.
+    /// Number of waiting logs per connection. Two logs can be a pair only if they share a connection or one has
+    /// none.
     by_connection: HashMap<String, usize>,
     unnamed: usize,
 }
@@ -31,7 +31,7 @@ impl Pool {
             return vec![found];
         }
         let settings = title::settings(&found.title);
-        // The latest logs are searched first, because the two ends of a test are usually adjacent.
+        // Search the latest logs first, because the two ends of a test are usually adjacent.
         let is_other_end = |(other, other_settings): &(ImportedTest, Settings)| {
             is_pair((other, other_settings), (&found, &settings))
         };
@@ -175,7 +175,7 @@ fn join(flows: &mut Vec<Flow>, mut of_server: Vec<Flow>) {
             flow.receiver = other.receiver;
         }
     }
-    // Connections that the client's log does not mention carried data, too.
+    // Connections that only the server's log mentions carried data, too.
     flows.append(&mut of_server);
     flows.sort_by_key(|flow| flow.direction);
     let mut counts = [0, 0];

@@ -1,18 +1,17 @@
-//! The traits implemented by input formats, and the list of formats.
+//! The list of input formats, and the traits that they implement.
 
 use crate::{
     balloon::Balloon, document, flent::Flent, imported_test::ImportedTest, iperf3, markdown::Markdown,
     netperf::Netperf, options::Options, perf_trace::PerfTrace, sockperf::Sockperf, strace::Strace,
 };
 
-/// A line-based format. It is offered each line that no other format has claimed, and manages its own state.
+/// A line-based format. It gets each line that no other format has claimed, and manages its own state.
 pub(crate) trait Format {
     fn line(&mut self, line: &Line<'_>, out: &mut Out) -> Claim;
 
     fn end(&mut self, out: &mut Out);
 
-    /// Called for every table row, even if another format claims it, because a table may repeat numbers from
-    /// a log.
+    /// Called for every table row, even if another format claims it, because a table may repeat numbers from a log.
     fn table_row(&mut self, _row: &Line<'_>, _out: &mut Out) {}
 
     fn finish(&mut self, out: &mut Out) {
@@ -31,7 +30,7 @@ pub(crate) struct Line<'a> {
     pub(crate) number: u64,
     /// The line's text, without terminal escape codes and with invalid UTF-8 replaced.
     pub(crate) text: &'a str,
-    /// `false` if this is the last line and it is truncated.
+    /// `false` if this is the last line of the file and it is truncated.
     pub(crate) whole: bool,
 }
 
@@ -50,13 +49,12 @@ impl Out {
         self.founds.push(found);
     }
 
-    /// Adds a note about missing or skipped input. A note is a full sentence with the line number, but
-    /// without the file name.
+    /// Adds a note about missing or skipped input: a full sentence with the line number, but without the file name.
     pub(crate) fn note(&mut self, note: impl Into<String>) {
         self.notes.push(note.into());
     }
 
-    /// Counts a skipped line that looks like a log. Such lines are reported once per file and tool.
+    /// Counts a skipped line that looks like a log. These are reported once per file and tool.
     pub(crate) fn unread(&mut self, tool: &'static str, line: u64) {
         self.unread.push((tool, line));
     }
@@ -66,7 +64,7 @@ impl Out {
     }
 }
 
-/// The format name of tables. In files with tool logs, tables usually repeat the numbers of those logs.
+/// Format name of tables. If a file has tool logs, its tables usually repeat their numbers.
 pub(crate) const TABLE: &str = "table";
 
 pub(crate) fn of_lines(options: &Options) -> Vec<Box<dyn Format>> {

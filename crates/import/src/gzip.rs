@@ -1,4 +1,4 @@
-//! Decompresses gzip input while it is read, because flent compresses its files.
+//! Decompresses gzip while reading, because flent compresses its files.
 
 use std::io::{self, BufRead, BufReader};
 

@@ -1,4 +1,4 @@
-//! A test as read from one log.
+//! A test read from one log.
 
 use std::{collections::BTreeMap, ops::RangeInclusive, sync::Arc};
 
@@ -19,12 +19,12 @@ pub struct ImportedTest {
     pub connections: Vec<String>,
     pub levels: BTreeMap<String, String>,
     pub started: Option<UnixMillis>,
-    /// The measurement. An end of a stream that this log does not cover has no intervals.
+    /// An end of a stream that this log does not cover has no intervals.
     pub measurement: Measurement,
     pub syscalls: Vec<SyscallCount>,
     pub threads: Vec<ThreadCpu>,
     pub warnings: Vec<ValidityWarning>,
-    /// Properties that not every log shows. They distinguish two tests only if both tests have them.
+    /// Properties that not every log shows. They distinguish two tests only if both have them.
     pub observed: BTreeMap<&'static str, String>,
     pub part: Part,
 }
@@ -39,18 +39,17 @@ pub struct Part {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Evidence {
-    /// Nothing separates the tests. They are trials if their values agree.
+    /// Nothing separates the tests. They are trials of one result if their values agree.
     #[default]
     Adjacent,
     /// The tests come from a loop, a script or numbered runs, so they are trials.
     Repeated,
-    /// Each test differs in an unknown way, e.g. if table rows have remarks, or the command contains the
-    /// variable of a loop.
+    /// Each test differs in an unknown way, e.g. table rows have remarks, or the command uses a loop variable.
     Varies,
 }
 
 impl ImportedTest {
-    /// Creates a test with only these properties. The reader sets the title.
+    /// Creates a test with only these properties. The reader adds the title.
     #[must_use]
     pub const fn new(
         format: &'static str,

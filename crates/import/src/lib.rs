@@ -1,7 +1,7 @@
-//! Imports logs and tables of other tools as trials, in a streaming fashion. Each format has its own file.
+//! Imports logs and tables of other tools as trials, without loading whole files. Each format has its own file.
 //!
-//! Values that a log does not contain remain unknown. Unreadable input produces a note with line numbers,
-//! never a number.
+//! Values that a log does not contain remain unknown. Unreadable input results in a note with line numbers, never
+//! in a number.
 
 mod assemble;
 mod balloon;

@@ -1,4 +1,4 @@
-//! Splits bytes into lines of bounded length, replaces invalid UTF-8 and removes terminal escape codes.
+//! Splits bytes into lines of bounded length, replacing invalid UTF-8 and removing terminal escape codes.
 
 use std::{
     borrow::Cow,
@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 /// In bytes. A JSON document may be a single line.
 pub(crate) const LONGEST: usize = 32 << 20;
 
-/// If a line makes the buffer grow beyond this capacity, its memory is freed afterwards.
+/// The buffer is freed after a line that makes it grow beyond this capacity.
 const RETAINED: usize = 64 << 10;
 
 pub(crate) struct Lines<'a> {

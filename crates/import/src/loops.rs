@@ -3,7 +3,7 @@
 
 use crate::shell;
 
-/// The variable of a `while` loop, which no command uses.
+/// Stands for the missing variable of a `while` loop.
 const NO_VARIABLE: &str = "\0";
 
 const KEYWORDS: [&str; 5] = ["for", "while ", "until ", "do", "}"];
@@ -14,7 +14,7 @@ const ARGUMENT: &str = "{}";
 #[derive(Debug, Default)]
 pub(crate) struct Loops {
     variable: Option<String>,
-    /// The variable of a line that is a loop only if `do` follows it.
+    /// The variable of a line that is a loop if `do` follows.
     announced: Option<String>,
     ends: bool,
 }
@@ -25,7 +25,7 @@ impl Loops {
         if std::mem::take(&mut self.ends) {
             self.variable = None;
         }
-        // Most lines start with another word, and contain no prompt or other command.
+        // Most lines start with another word and contain no prompt or other command.
         let unmarked = text.trim_start_matches(['+', '-', '*', '`', ' ']);
         let begins = |word: &&str| unmarked.starts_with(*word);
         if !KEYWORDS.iter().any(begins) && !text.contains(['$', '#', '>', '|']) {
@@ -47,7 +47,7 @@ impl Loops {
         start == "do" || is_end(start)
     }
 
-    /// Returns the variable of the loop, with its `$` or `%`. Without a loop, returns `None`.
+    /// Returns the loop's variable, with its `$` or `%`.
     pub(crate) fn variable(&self) -> Option<&str> {
         self.variable.as_deref()
     }
@@ -57,8 +57,8 @@ fn is_end(start: &str) -> bool {
     start == "done" || start.starts_with("done ") || start == "}"
 }
 
-/// Returns the variable if the line is certainly a loop. Sentences contain the same words, so a loop must have its own
-/// `do`, or start the line and list values.
+/// Returns the variable if the line is certainly a loop. Sentences contain the same words, so a loop must have its
+/// own `do`, or start the line and list values.
 fn repeated(text: &str, start: &str) -> Option<String> {
     let words: Vec<&str> = start.split_whitespace().collect();
     let is_do = |(at, word): (usize, &&str)| {
@@ -93,7 +93,7 @@ fn repeated(text: &str, start: &str) -> Option<String> {
     (has_do && words.iter().any(|word| matches!(*word, "while" | "until"))).then(|| NO_VARIABLE.to_owned())
 }
 
-/// Returns the variable of `for h in a b` or `while sleep 1`, which may also be the start of a sentence.
+/// Returns the variable of `for h in a b` or `while sleep 1`. A sentence may start like this, too.
 fn head(start: &str) -> Option<String> {
     if start.starts_with("while ") || start.starts_with("until ") {
         return Some(NO_VARIABLE.to_owned());

@@ -1,4 +1,4 @@
-//! Tracks the headings above a line: Markdown headings and `<details>` summaries.
+//! Tracks the headings above a line: Markdown headings and summaries of `<details>`.
 
 use crate::{format::Line, shell};
 
@@ -14,14 +14,14 @@ pub(crate) struct Outline {
 #[derive(Debug)]
 enum Part {
     Heading(usize, String),
-    /// `<details>`, with its summary once it has been read.
+    /// `<details>`, with its summary once read.
     Folded(Option<String>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
     Stays,
-    /// The line starts or ends a section or code block, which ends the current test.
+    /// The line starts or ends a section or code block, and thereby ends the current test.
     Turns,
 }
 
@@ -29,7 +29,7 @@ impl Outline {
     pub(crate) fn line(&mut self, line: &Line<'_>) -> Turn {
         let text = line.text.trim();
         let first = text.as_bytes().first();
-        // This is a fast path for lines of logs.
+        // Fast path for log lines.
         if !matches!(first, Some(b'#' | b'<' | b'`' | b'~' | b'=')) {
             return Turn::Stays;
         }
@@ -54,8 +54,8 @@ impl Outline {
         self.stack.iter().filter_map(written).collect()
     }
 
-    /// Handles `<details>`, `<summary>` and `</details>`. They never occur in code, so they also end a code
-    /// block that was not closed.
+    /// Handles `<details>`, `<summary>` and `</details>`. They never occur in code, so they also end an unclosed
+    /// code block.
     fn folds(&mut self, text: &str) -> bool {
         let lowercase = text.to_ascii_lowercase();
         if lowercase.starts_with("</details") {

@@ -1,6 +1,5 @@
-//! Divides a file into parts. If there is text, a heading or another command between two tests, they may
-//! differ in something that the tool does not print. Tests in different parts are never trials of the same
-//! result.
+//! Divides a file into parts. Text, a heading or another command between two tests suggests that they differ in
+//! something the tool does not print, so tests in different parts are never trials of the same result.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -14,7 +13,7 @@ const LONGEST: usize = 60;
 const MOST: usize = 256;
 /// Text that is more than this many lines above a test does not name the test.
 const MOST_WAITING: usize = 64;
-/// Longer lines are truncated to this many bytes, which is also the maximum length of a command.
+/// Longer lines are truncated to this many bytes, so this limits the length of a command.
 const LONGEST_LINE: usize = 1000;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,7 +33,7 @@ pub(crate) struct Parts {
     command: String,
     loops: Loops,
     above: Option<String>,
-    /// The lines since the last log line. They matter only if another log line follows.
+    /// Lines since the last log line. They matter only if another log line follows.
     waiting: VecDeque<(u64, String)>,
     dropped: bool,
 }
@@ -172,8 +171,7 @@ impl Parts {
         }
     }
 
-    /// Handles the label of a run. The first label only announces a test, so several tests below it may
-    /// differ.
+    /// Handles the label of a run. The first label only announces a test; several tests below it may differ.
     fn repeats(&mut self) {
         let is_later = self.has_log;
         if self.known.is_empty() {

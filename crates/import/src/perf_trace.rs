@@ -189,7 +189,7 @@ mod tests {
         out
     }
 
-    /// The thread, call name, number of calls, errors and nanoseconds.
+    /// Thread, call, number of calls, errors and nanoseconds.
     type Counted<'a> = (Option<&'a str>, &'a str, u64, Option<u64>, Option<u64>);
 
     fn counted(out: &Out) -> Vec<Counted<'_>> {

@@ -1,4 +1,4 @@
-//! Line numbers for notes: the first few, and how many more there are.
+//! Line numbers for notes: the first few, and how many more.
 
 use std::{fmt, ops::RangeInclusive};
 

@@ -1,6 +1,6 @@
 //! Removes prefixes that other programs add to log lines: quote marks, timestamps, and container or channel names.
 //!
-//! Before that, each line is offered to the formats unchanged.
+//! The formats get each line both with and without its prefix.
 
 const MOST: usize = 8;
 const LONGEST: usize = 64;

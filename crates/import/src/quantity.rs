@@ -7,15 +7,15 @@ pub(crate) struct Amount {
     pub(crate) number: f64,
     pub(crate) unit: Option<Unit>,
     pub(crate) approximate: bool,
-    /// Whether the number was written without a fraction, separators or an exponent.
+    /// Whether the number has no fraction, separators or exponent.
     pub(crate) plain: bool,
-    /// Whether the number was written without a fraction or an exponent.
+    /// Whether the number has no fraction or exponent.
     pub(crate) whole: bool,
 }
 
 impl Amount {
-    /// Returns the value in base units, using `unit` if the number has none. Returns `None` if the number has a unit of
-    /// another quantity, or if the value overflows.
+    /// Returns the value in base units. `unit` applies if the number has none. Returns `None` on overflow, or if
+    /// the number's unit is of another quantity.
     pub(crate) fn in_base(&self, unit: Option<Unit>) -> Option<f64> {
         let factor = match (self.unit, unit) {
             (Some(own), Some(other)) if own.quantity != other.quantity => return None,
@@ -26,12 +26,12 @@ impl Amount {
     }
 }
 
-/// Removes the rounding error of a multiplication, so that 32.3 μs are 32300 ns rather than 32299.999999999996 ns.
+/// Removes the rounding error of a multiplication: 32.3 μs are 32300 ns, not 32299.999999999996 ns.
 pub(crate) fn as_written(value: f64) -> f64 {
     format!("{value:.14e}").parse().unwrap_or(value)
 }
 
-/// Parses a number with its unit. Only a remark in parentheses may follow it.
+/// Parses a number with its unit, optionally followed by a remark in parentheses.
 pub(crate) fn amount(text: &str) -> Option<Amount> {
     let text = text.trim();
     let exact = text.trim_start_matches(['~', '≈']).trim_start();
@@ -51,7 +51,7 @@ pub(crate) fn amount(text: &str) -> Option<Amount> {
     })
 }
 
-/// Returns the number at the start of a text, and the remaining text. Commas may only separate thousands.
+/// Returns the number at the start of a text, and the rest. Commas may only separate thousands.
 pub(crate) fn leading_number(text: &str) -> Option<(f64, &str)> {
     let rest = leading_rest(text);
     let written = &text[..text.len() - rest.len()];
@@ -102,7 +102,7 @@ fn without_remark(text: &str) -> &str {
     }
 }
 
-/// Removes the spread from `± 0.3 Gbits/sec` but keeps the unit.
+/// Removes the spread in `± 0.3 Gbits/sec` but keeps the unit.
 fn without_spread(text: &str) -> &str {
     let Some(spread) = ["±", "+/-", "+-"].iter().find_map(|sign| text.strip_prefix(sign)) else {
         return text;

@@ -1,4 +1,4 @@
-//! The source of a stream's rate (end and direction), and the range of a test's values, which shows whether
+//! The end and direction that a stream's rate comes from, and the range of a test's values, which shows whether
 //! tests agree.
 
 use std::fmt;
@@ -56,9 +56,9 @@ impl RateBasis {
     }
 }
 
-/// The fraction by which values without intervals may differ.
+/// Maximum relative difference between values without intervals.
 const WITHOUT_INTERVALS: f64 = 0.1;
-/// The tolerance for printed values rounded to three digits and for the varying start of a test.
+/// Tolerance for values rounded to three digits and for the varying start of a test.
 const ROUNDED: f64 = 0.03;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -102,7 +102,7 @@ impl Extent {
         self.low <= other.high && other.low <= self.high
     }
 
-    /// Returns the range that both have in common, so that a slow drift over many tests is not mistaken for
+    /// Returns the range that both have in common. Otherwise, a slow drift over many tests would pass for
     /// agreement.
     pub(crate) fn with(self, other: Self) -> Self {
         Self { low: self.low.max(other.low), high: self.high.min(other.high), ..self }

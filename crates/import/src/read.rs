@@ -1,4 +1,4 @@
-//! Reads one file. Every line is offered to the formats, and each test is passed on immediately.
+//! Reads one file: offers every line to the formats, and passes each test on immediately.
 
 use std::{
     borrow::Cow,
@@ -26,7 +26,7 @@ use crate::{
 
 const LONGEST_ROW: usize = 64 << 10;
 
-/// The maximum number of notes per file. Further notes are counted only.
+/// Maximum number of notes per file. Others are only counted.
 const MOST_NOTES: usize = 100;
 
 const MOST_COLUMNS: usize = 1000;
@@ -34,14 +34,13 @@ const MOST_COLUMNS: usize = 1000;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileReport {
     pub file: ImportedFile,
-    /// Notes about missing or skipped input. Each is a full sentence with the file and line.
+    /// Notes about missing or skipped input, as full sentences with file and line.
     pub notes: Vec<String>,
     pub table_notes: Vec<String>,
     pub columns: BTreeSet<String>,
 }
 
-/// Reads a file. Every test is passed to `each` as soon as it is complete, so memory use is bounded for
-/// any file size.
+/// Reads a file. Passes every test to `each` once it is complete, so that memory use is bounded for any file size.
 pub fn read<E>(
     name: &str,
     input: &mut dyn BufRead,
@@ -162,8 +161,7 @@ impl<'a, E> Reader<'a, E> {
         self.hand_on()
     }
 
-    /// Offers a document and then its nested documents to every format, because some tools embed the logs
-    /// of others.
+    /// Offers a document, then its nested documents, to every format. Some tools embed logs of others.
     fn document(&mut self, text: &str, lines: &RangeInclusive<u64>) {
         let (documents, out) = (&mut self.documents, &mut self.out);
         let mut read = |text: &str| {
@@ -175,8 +173,8 @@ impl<'a, E> Reader<'a, E> {
         }
     }
 
-    /// Offers a line to the formats, first without its prefix and then unchanged, since a table row may start
-    /// with a date. A line that no format claims ends the current test.
+    /// Offers a line to the formats both without its prefix and unchanged, because a table row may start with a
+    /// date. A line that no format claims ends the current test.
     fn offer(&mut self, line: &Line<'_>) -> Claim {
         let bare = prefix::stripped(line.text).map(|text| Line { text, ..*line });
         let in_table = self.latest + 1 == self.formats.len();
@@ -281,7 +279,7 @@ impl<'a, E> Reader<'a, E> {
     }
 }
 
-/// Removes emphasis and inline code from a log row. Tables and lists remove them from their cells.
+/// Removes emphasis and inline code from a log row. Tables and lists handle their own cells.
 fn without_emphasis(text: &str) -> Cow<'_, str> {
     if !(text.as_bytes().contains(&b'*') || text.as_bytes().contains(&b'`')) {
         return text.into();

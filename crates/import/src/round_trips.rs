@@ -13,13 +13,13 @@ const LENGTH: u64 = 100_000_000;
 
 const MOST: u64 = 2048;
 
-/// The maximum number of intervals per round trip, for logs with few round trips over a long time.
+/// Maximum number of intervals per round trip, for logs with few round trips over a long time.
 const EACH: u64 = 32;
 
 #[derive(Debug)]
 pub(crate) struct Intervals {
     length: u64,
-    /// Non-empty intervals by index, because a log may have gaps of years.
+    /// Non-empty intervals by index. A log may have gaps of years.
     done: BTreeMap<u64, LatencyHistogram>,
     place: u64,
     current: LatencyHistogram,
@@ -32,8 +32,8 @@ impl Default for Intervals {
 }
 
 impl Intervals {
-    /// Adds a round trip at its end time, relative to the first message. If it ended before the current
-    /// interval, it is added to the current interval.
+    /// Adds a round trip at its end time, relative to the first message, or to the current interval if it ended
+    /// earlier.
     pub(crate) fn record(&mut self, ended: Nanos, took: Nanos) {
         while ended.0 / self.length >= MOST {
             self.double();
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn gap_of_years_costs_no_memory() {
         let mut intervals = Intervals::default();
-        // Each time is twice the previous one, so each one doubles the length of the intervals.
+        // Each time is twice the previous one and doubles the length of the intervals.
         let times: Vec<u64> = (0..64).map(|power| 1 << power).chain([u64::MAX]).collect();
         for &at in &times {
             intervals.record(Nanos(at), Nanos(1000));

@@ -3,10 +3,10 @@
 use units::Nanos;
 use workload::Interval;
 
-/// The maximum number of intervals at one end: 4.5 hours at one sample per second, about 80 MB for both ends.
+/// Maximum number of intervals at one end: 4.5 hours at one sample per second, about 80 MB for both ends.
 pub(crate) const MOST: usize = 16_384;
 
-/// The tolerated gap between consecutive intervals. Logs round times to 10 ms.
+/// Tolerated gap between consecutive intervals. Logs round times to 10 ms.
 const ROUNDED: Nanos = Nanos(11_000_000);
 
 /// The intervals at one end of a connection. Each is the sum of `stride` logged intervals.
@@ -28,7 +28,7 @@ impl Series {
         Self { kept: intervals, pending: None, stride: 1 }
     }
 
-    /// Merges intervals until at most `most` remain or no adjacent ones are left.
+    /// Merges intervals until at most `most` are left or no two are adjacent.
     pub(crate) fn into_at_most(mut self, most: usize) -> Vec<Interval> {
         let mut before = usize::MAX;
         while self.len() > most && self.len() < before {

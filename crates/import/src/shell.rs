@@ -1,9 +1,9 @@
-//! Finds the command of a measuring tool in a line of text, after prompts, list markers and wrappers such as `sudo`,
+//! Finds a measuring tool's command in a line of text, after prompts, list markers and wrappers such as `sudo`,
 //! `kubectl exec` or `ip netns exec`.
 
 /// Longer lines are prose.
 const LONGEST: usize = 1000;
-/// The maximum number of words in a prompt such as `[root@host ~]#`.
+/// Maximum number of words in a prompt such as `[root@host ~]#`.
 const PROMPT: usize = 3;
 
 const TOOLS: [&str; 3] = ["iperf3", "netperf", "sockperf"];
@@ -58,7 +58,7 @@ fn within(text: &str) -> Option<(&str, Command<'_>)> {
     // Every word is a slice of the text.
     let place = |word: &str| word.as_ptr() as usize - text.as_ptr() as usize;
     words.filter_map(|word| Some((place(word), word, tool(word)?))).find_map(|(at, whole, tool)| {
-        // A prompt may end without a space, as in `C:\\>iperf3`.
+        // A prompt may lack a final space, as in `C:\\>iperf3`.
         let word =
             whole.rsplit(['>', '#', '%', '$', '`', '"', '\'', '*', '(']).find(|word| !word.is_empty())?;
         let word = &whole[word.as_ptr() as usize - whole.as_ptr() as usize..];
@@ -66,7 +66,7 @@ fn within(text: &str) -> Option<(&str, Command<'_>)> {
         let after = &text[at + word.len()..];
         let (arguments, end) = arguments(after);
         let first = arguments.first()?;
-        // In `sockperf pp -i a`, a subcommand precedes the options.
+        // `sockperf pp -i a` has a subcommand before the options.
         let is_subcommand = tool == "sockperf" && arguments.get(1).is_some_and(|word| word.starts_with('-'));
         if !(first.len() > 1 && first.starts_with('-') || is_subcommand) {
             return None;
@@ -78,7 +78,7 @@ fn within(text: &str) -> Option<(&str, Command<'_>)> {
     })
 }
 
-/// Returns the tool that a word refers to: `/usr/bin/iperf3`, `iperf3.exe`, `iperf3-darwin` or `$IPERF3`.
+/// Returns the tool that a word names: `/usr/bin/iperf3`, `iperf3.exe`, `iperf3-darwin` or `$IPERF3`.
 fn tool(word: &str) -> Option<&'static str> {
     let name = word.trim_matches(['`', '"', '\'', '*', '(', '$', '{', '}', '&']);
     let name = name.rsplit(['>', '#', '%', '$', '{']).next()?;
@@ -116,7 +116,7 @@ fn arguments(text: &str) -> (Vec<&str>, usize) {
 
 fn introduces(before: &str) -> bool {
     let trimmed = before.trim_end_matches([' ', '"', '\'', '*']);
-    // This is inline code, a subshell, or a label such as `Command:`.
+    // Inline code, a subshell, or a label such as `Command:`.
     if trimmed.is_empty() || trimmed.ends_with(['`', '(', '{', ';', '&', '|']) {
         return true;
     }

@@ -1,6 +1,6 @@
-//! The names of statistics of a distribution in tables and in the output of tools.
+//! Names of statistics in tables and tool output.
 
-/// Returns the canonical name, e.g. `p50` for `50th (Median)` and `min` for `Minimum`, or `None` for other text.
+/// Returns the canonical name, e.g. `p50` for `50th (Median)` and `min` for `Minimum`, or `None`.
 pub(crate) fn statistic(text: &str) -> Option<String> {
     let text = text.trim().to_lowercase();
     let text = match text.find('(') {

@@ -1,7 +1,6 @@
 //! Parses the table of `strace -c`: calls, errors and time per system call (strace(1), "-c, --summary-only").
 //!
-//! The seconds are kernel CPU time unless `-w` was given. Only the times of sleeping calls show whether it
-//! was given.
+//! The seconds are kernel CPU time unless `-w` was given. Only the times of sleeping calls show whether it was.
 
 use units::Nanos;
 
@@ -13,7 +12,7 @@ use crate::{
 
 const FORMAT: &str = "strace -c";
 
-/// The maximum CPU time per call that only sleeps, in microseconds.
+/// Maximum CPU time of a call that only sleeps, in microseconds.
 const LONGEST_AWAKE: f64 = 1000.0;
 
 #[derive(Debug, Default)]

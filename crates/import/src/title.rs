@@ -14,11 +14,11 @@ pub(crate) struct Settings {
     pub(crate) section: String,
 }
 
-/// Parses headings, outermost first. Inner headings take precedence.
+/// Parses headings, outermost first. Inner ones take precedence.
 pub(crate) fn settings(titles: &[String]) -> Settings {
     let mut settings = Settings::default();
     let mut words: Vec<String> = Vec::new();
-    // Whether the innermost heading consists only of settings, ignoring roles and numbers.
+    // Whether the innermost heading has only settings, apart from roles and numbers.
     let mut innermost_is_settings = true;
     for title in titles {
         let mut rest: Vec<&str> = Vec::new();
@@ -68,8 +68,8 @@ fn parts(title: &str) -> impl Iterator<Item = &str> {
     title.split([',', ';']).flat_map(|part| part.split(" + ")).map(str::trim).filter(|part| !part.is_empty())
 }
 
-/// Matches `Server`, `Client: dev-gateway (10.1.0.1)` and `client log`. They state the end that the log is from, which
-/// the log itself also shows.
+/// Matches `Server`, `Client: dev-gateway (10.1.0.1)` and `client log`. They name the end that wrote the log, which
+/// the log shows too.
 fn is_role(part: &str) -> bool {
     let lowercase = part.to_lowercase();
     let is_labelled = |role: &&str| lowercase.strip_prefix(*role).is_some_and(|after| after.starts_with(':'));
@@ -78,7 +78,7 @@ fn is_role(part: &str) -> bool {
 
 const ROLES: [&str; 4] = ["server", "client", "sender", "receiver"];
 
-/// Matches `On the server:` and `client_log`, which only state the end that a log is from.
+/// Matches `On the server:` and `client_log`, which only name the end that wrote a log.
 pub(crate) fn is_role_alone(text: &str) -> bool {
     const OTHERS: [&str; 11] =
         ["on", "at", "from", "the", "following", "is", "output", "log", "logs", "side", "end"];
@@ -88,7 +88,7 @@ pub(crate) fn is_role_alone(text: &str) -> bool {
         && words.all(|word| ROLES.contains(&word) || OTHERS.contains(&word))
 }
 
-/// Matches `Run 3`, `2nd run` and `iteration 1 of 5`: one of several runs with the same settings.
+/// Matches `Run 3`, `2nd run` and `iteration 1 of 5`: one of several equal runs.
 pub(crate) fn is_run(text: &str) -> bool {
     const RUNS: [&str; 8] = ["run", "trial", "attempt", "iteration", "iter", "round", "pass", "repetition"];
     const ORDINALS: [&str; 5] = ["first", "second", "third", "fourth", "fifth"];
@@ -105,7 +105,7 @@ pub(crate) fn is_run(text: &str) -> bool {
         && words.iter().all(|word| is_run(word) || is_number(word) || matches!(*word, "of" | "no" | "number"))
 }
 
-/// Matches `Run 3`, `#2` and `test-1`: headings that are not settings.
+/// Matches `Run 3`, `#2` and `test-1`, which are not settings.
 fn is_repetition(part: &str) -> bool {
     let lowercase = part.to_lowercase();
     let words =
@@ -118,7 +118,7 @@ fn is_repetition(part: &str) -> bool {
     })
 }
 
-/// Parses `A->B`, `A → B`, `A to B` or `A-to-B`. For `A -> B -> C`, returns the first and the last.
+/// Parses `A->B`, `A → B`, `A to B` or `A-to-B`. Returns the first and last of `A -> B -> C`.
 fn path(part: &str) -> Option<(String, String)> {
     let (from, to) = arrow(part).or_else(|| {
         let rest = part.strip_prefix("from ").unwrap_or(part);

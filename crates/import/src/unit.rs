@@ -8,8 +8,8 @@ pub(crate) struct Unit {
     pub(crate) factor: f64,
 }
 
-/// Parses the usual spellings of units. `MBytes` is 2^20 bytes, as in iperf and netperf, `MB` is 10^6 bytes,
-/// and `MiB` is 2^20 bytes. Bits have decimal prefixes.
+/// Parses the usual spellings of units. `MBytes` is 2^20 bytes, as in iperf and netperf, `MB` is 10^6 bytes, and
+/// `MiB` is 2^20 bytes. Bits have decimal prefixes.
 pub(crate) fn unit(text: &str) -> Option<Unit> {
     let text = text.trim();
     let of = |quantity, factor| Some(Unit { quantity, factor });
@@ -63,7 +63,7 @@ fn rate(base: &str) -> Option<Unit> {
     of(Quantity::PerSecond, scaled(base, is_event)?)
 }
 
-/// Returns the factor of a prefix before a word: `10^6bits`, `Gbit`, `KiB`, `k`.
+/// Returns the factor of a prefix: `10^6bits`, `Gbit`, `KiB`, `k`.
 fn scaled(text: &str, is_word: fn(&str) -> bool) -> Option<f64> {
     if is_word(text) {
         return Some(1.0);
@@ -100,7 +100,7 @@ fn is_byte(word: &str) -> bool {
 fn is_event(word: &str) -> bool {
     const EVENTS: &str = "c call calls syscalls msg msgs message messages req requests r q t \
         tran trans transactions conn connections packets pkts p o op ops";
-    // `T` and `R` have different meanings from `t` and `r`.
+    // `T` and `R` differ in meaning from `t` and `r`.
     let is = |event: &str| if word.len() == 1 { event == word } else { event.eq_ignore_ascii_case(word) };
     word.is_empty() || EVENTS.split(' ').any(is)
 }

@@ -1,7 +1,6 @@
-//! Identifies lines that no format claims but that are output of unsupported tools, so that they can be
-//! reported.
+//! Recognizes the output of unsupported tools among unclaimed lines, so that it can be reported.
 
-/// Parts of a line in the output of another tool, separated by `…`, and the tool. All parts must be in the line.
+/// Parts of a line in a tool's output, separated by `…`, and the tool. The line must contain all parts.
 const OTHERS: &[(&str, &str)] = &[
     ("packets transmitted, …%", "output of ping, which is not supported"),
     ("rtt min/avg/max", "output of ping, which is not supported"),
@@ -41,7 +40,7 @@ const OTHERS: &[(&str, &str)] = &[
     (" TEST from ", "headings of an unsupported netperf test"),
 ];
 
-/// This is reported separately, because the column headings of ethr look like iperf3's.
+/// Reported separately, because ethr's column headings look like iperf3's.
 pub(crate) const ETHR: &str = "output of ethr, which is not supported";
 const QPERF: &str = "output of qperf, which is not supported";
 
@@ -56,7 +55,7 @@ pub(crate) fn output(text: &str) -> Option<&'static str> {
     if is_of_qperf(text) {
         return Some(QPERF);
     }
-    // Tables that have these headings and named rows are not from irtt.
+    // With these headings and named rows, a table is not from irtt.
     if text.contains("Median") && text.split_whitespace().eq(["Min", "Mean", "Median", "Max", "Stddev"]) {
         return Some("output of irtt, which is not supported");
     }
@@ -70,14 +69,14 @@ pub(crate) fn output(text: &str) -> Option<&'static str> {
     if text.contains('[') && text.contains("bits/sec") && text.contains(" sec ") {
         return Some("damaged iperf3 rows");
     }
-    // Plain sentences contain none of these characters.
+    // Sentences contain none of these characters.
     let is_marked = text.bytes().any(|byte| b"%=:/[|(-".contains(&byte))
         || ["HPING", "NT", "PerfKit"].iter().any(|word| text.contains(word));
     let has_all = |words: &str| is_marked && words.split('…').all(|word| text.contains(word));
     OTHERS.iter().find(|(words, _)| has_all(words)).map(|(_, output)| *output)
 }
 
-/// Matches `tcp_bw:` and the line below it, `    bw  =  2.81 GB/sec`, which is padded differently with `-v`.
+/// Matches `tcp_bw:` and the next line, `    bw  =  2.81 GB/sec`, which has other padding with `-v`.
 fn is_of_qperf(text: &str) -> bool {
     const NAMES: [&str; 8] =
         ["bw", "latency", "msg_rate", "send_bw", "recv_bw", "send_cost", "recv_cost", "msg_size"];

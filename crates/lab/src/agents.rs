@@ -211,7 +211,7 @@ impl Agents {
                 FromAgent::Hello(_) => {}
             }
         }
-        // After this point, no long message is expected.
+        // No long message is expected after this point.
         for endpoint in pending.iter().filter_map(|request| self.endpoints.get(&request.host)) {
             endpoint.client.limit.set(allowance::USUAL);
         }

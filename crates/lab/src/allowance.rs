@@ -1,22 +1,22 @@
-//! Limits the length of an agent's message depending on the order that it answers, because guests are not
-//! trusted and messages are held in memory.
+//! Limits the length of an agent's message by the order that it answers, because guests are not trusted and
+//! messages are held in memory.
 
 use protocol::{MAX_LINE, Order};
 use scenario::Plan;
 use workload::{Metric, WorkloadSettings};
 
-/// Sufficient for greetings, replies without samples, and the state of a few devices.
+/// Enough for greetings, replies without samples, and the state of a few devices.
 pub(crate) const USUAL: usize = 256 << 10;
-/// The length of a report without its series. On a large machine, most of it consists of the times per CPU.
+/// The length of a report without its series. On a large machine, most of it is times per CPU.
 const REPORT: usize = 1 << 20;
-/// The length of the list of functions in a guest's kernel. The list of a Debian kernel takes 4 MiB.
+/// The length of the function list of a guest's kernel. For a Debian kernel, it is 4 MiB.
 const SYMBOLS: usize = 32 << 20;
 /// One interval of a stream's connection, with all numbers at their maximum length.
 const SAMPLE: usize = 1 << 10;
 const HISTOGRAM: usize = 32 << 10;
 /// The two ends wait for each other, so they may record more intervals than requested.
 const FURTHER: u64 = 16;
-/// The queue for messages from all agents together. An agent blocks until its last message is read.
+/// The queue for messages from all agents. An agent blocks until its last message is read.
 pub(crate) const WAITING: usize = 2;
 
 pub(crate) fn answer_to(order: &Order, served: Option<&WorkloadSettings>) -> usize {
@@ -28,7 +28,7 @@ pub(crate) fn answer_to(order: &Order, served: Option<&WorkloadSettings>) -> usi
     }
 }
 
-/// The maximum length of a message from a nested run of this plan. A trial contains the reports of both ends.
+/// The maximum length of a message from a nested run of this plan. A trial contains both ends' reports.
 pub(crate) fn nested_run(plan: &Plan, counts: bool) -> usize {
     let longest = plan.results.iter().map(|result| report_of(&result.load)).max().unwrap_or(0);
     let trial = longest.saturating_mul(3).saturating_add(REPORT).min(MAX_LINE);

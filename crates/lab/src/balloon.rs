@@ -66,7 +66,7 @@ impl VmAgent<'_> {
     }
 
     fn prepare(&mut self, balloon: &mut dyn Balloon) -> Result<Bytes, RunError> {
-        // This cleans up after a failed trial.
+        // Clean up after a failed trial.
         self.ask(MemoryOrder::Release)?;
         self.resize(balloon, Bytes(0))?;
         let load = self.load;
@@ -75,14 +75,14 @@ impl VmAgent<'_> {
                 self.ask(MemoryOrder::TouchFree)?;
                 Ok(load.memory)
             }
-            // The host has no pages for memory that was given back, and no other memory is free.
+            // Memory that was given back has no pages on the host, and no other memory is free.
             (BalloonMove::Shrink, false) => {
                 self.resize(balloon, load.memory)?;
                 self.ask(MemoryOrder::Hold)?;
                 self.resize(balloon, Bytes(0))?;
                 Ok(load.memory)
             }
-            // The guest then has no other free memory, so it touches exactly the memory that was given back.
+            // The guest has no other free memory then, so it touches exactly the memory that is given back.
             (BalloonMove::Grow, _) => {
                 self.resize(balloon, load.memory)?;
                 self.ask(MemoryOrder::Hold)?;

@@ -1,4 +1,4 @@
-//! Computes the difference between two readings of the counters of a path.
+//! Computes the difference between two readings of a path's counters.
 
 use std::iter;
 
@@ -37,7 +37,7 @@ fn device(then: &DeviceCounters, now: &DeviceCounters) -> DeviceCounters {
     }
 }
 
-/// Returns the difference per queue. It is empty if all counters are zero, because some drivers count per
+/// Returns the difference per queue, or nothing if all counters are zero, because some drivers count per
 /// queue only in certain modes.
 fn queues(before: &[QueueCounters], after: &[QueueCounters]) -> Vec<QueueCounters> {
     let none = QueueCounters::default();
@@ -88,7 +88,7 @@ fn passed_bytes(now: Bytes, then: Bytes) -> Bytes {
     Bytes(passed(now.0, then.0))
 }
 
-/// Returns the difference of 32-bit counters, which wrap around. It is correct up to 2^32 per trial.
+/// Returns the difference of 32-bit counters that wrap around. It is correct up to 2^32 per trial.
 fn passed_around(now: u64, then: u64) -> u64 {
     now.wrapping_sub(then) & u64::from(u32::MAX)
 }

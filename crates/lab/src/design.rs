@@ -1,5 +1,5 @@
-//! Selects the next trial, and stops measuring results early. The choice is a pure function of the plan and the finished
-//! trials, so a resumed run makes the same choices.
+//! Selects the next trial, and stops measuring results early. The choice is a pure function of the plan and
+//! the finished trials, so a resumed run makes the same choices.
 //!
 //! The plan is the full matrix. At the start of each block, the design judges all groups of results by the
 //! earlier blocks, and continues with results that can still change the answer. It does not use a clock.
@@ -27,7 +27,8 @@ use group::{Group, Standing};
 use judged::Judged;
 use observations::Observations;
 
-/// The number of baseline pairs that a noise floor needs. A baseline gets more trials only if it is itself a contender.
+/// The number of baseline pairs for a noise floor. A baseline gets more trials only if it is itself a
+/// contender.
 const NOISE_PAIRS: usize = 5;
 
 #[derive(Debug)]
@@ -66,7 +67,7 @@ impl Round {
 }
 
 impl<'p> Design<'p> {
-    /// Resumes after these trials, which are in the order in which they ran.
+    /// `there` are the finished trials of a resumed run, in the order in which they ran.
     #[must_use]
     pub fn new<'t>(plan: &'p Plan, there: impl IntoIterator<Item = &'t Trial>) -> Self {
         let mut design = Self {
@@ -113,7 +114,7 @@ impl<'p> Design<'p> {
         None
     }
 
-    /// Returns the next trials, which run at the same time. Returns none if the run is complete or out of time.
+    /// Returns the next trials, which run simultaneously, or none if the run is complete or out of time.
     pub fn next_round(&mut self) -> Vec<&'p PlannedTrial> {
         let Some(first) = self.next_trial() else { return Vec::new() };
         let rest =
@@ -121,8 +122,8 @@ impl<'p> Design<'p> {
         [first].into_iter().chain(rest.filter(|trial| self.is_due(trial))).collect()
     }
 
-    /// Chooses the results again, because repeated trials may have changed the comparisons. Returns whether any trials
-    /// remain.
+    /// Chooses the results again, because repeated trials may have changed the comparisons. Returns whether
+    /// trials remain.
     pub fn look_again(&mut self) -> bool {
         let Some(block) = self.round.block.filter(|_| self.plan.design.is_adaptive() && !self.spent) else {
             return false;
@@ -172,7 +173,7 @@ impl<'p> Design<'p> {
         unmeasured.map(|(_, result)| result.id.as_str())
     }
 
-    /// Why trials are not chosen for the requested objective; returned only once.
+    /// Returns why trials are not chosen for the requested objective, but only once.
     pub fn other_objective(&mut self) -> Option<&'static str> {
         let block = self.round.block.unwrap_or(0);
         if self.reported_missing_cpu
@@ -274,7 +275,7 @@ impl<'p> Design<'p> {
             }
         }
         if !again.is_empty() {
-            // Competitors of a repeated baseline are measured twice as well.
+            // Competitors of a repeated baseline are measured twice, too.
             again.extend(&measure);
         }
         Round { block: None, measure, again, only_compared }

@@ -1,4 +1,4 @@
-//! Detects trials that were disturbed by other work. Only the CPU time of other processes counts.
+//! Detects trials disturbed by other work. Only the CPU time of other processes counts.
 
 use std::{collections::BTreeMap, collections::BTreeSet};
 
@@ -9,12 +9,12 @@ use crate::placement::Cpus;
 
 /// A trial is disturbed if other work uses at least this fraction of the available CPU time.
 const BOUND: f64 = 0.05;
-/// An unpinned trial is undisturbed if at least this multiple of the CPUs that it keeps busy remains
-/// available to it.
+/// An unpinned trial is undisturbed if other work leaves it at least this multiple of the CPUs that it keeps
+/// busy.
 const ROOM: f64 = 2.0;
-/// A trial is assumed to keep at least this many CPUs busy, one per end.
+/// The minimum number of CPUs that a trial is assumed to keep busy, one per end.
 const ENDS: f64 = 2.0;
-/// A process is listed if it uses at least this many CPUs.
+/// Processes that use fewer CPUs are not listed.
 const NAMED: f64 = 0.01;
 const MOST_NAMED: usize = 3;
 
@@ -44,8 +44,7 @@ fn anywhere(around: &AttributedCpu) -> f64 {
     if left >= ROOM * kept_busy { 0.0 } else { others / f64::from(around.cpus.max(1)) }
 }
 
-/// Returns the other work on the pinned CPUs, which is their busy time minus that of the trial's threads and
-/// softirqs.
+/// Returns the other work on the pinned CPUs: their busy time minus the trial's threads and softirqs.
 fn on_pinned(usage: &CpuUsage, around: &AttributedCpu, pinned: &BTreeSet<u32>) -> f64 {
     let machine = &usage.machine;
     let there: Vec<_> = machine.by_cpu.iter().filter(|cpu| pinned.contains(&cpu.cpu)).collect();

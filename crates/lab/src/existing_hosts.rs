@@ -12,8 +12,8 @@ use crate::{
     request::Request,
 };
 
-/// The minimum time before a reservation is retried. A random delay of up to the same length keeps two runs
-/// from colliding repeatedly.
+/// The minimum time before a reservation is retried. A random delay of up to the same length is added, so
+/// that two runs do not collide repeatedly.
 const RETRY: Duration = Duration::from_millis(500);
 
 pub(crate) fn located(
@@ -83,7 +83,7 @@ fn fits(lab: &Lab, plan: &Plan) -> Result<(), RunError> {
     misfit.map_or(Ok(()), |(at, reason)| Err(refused(&at.host, reason)))
 }
 
-/// Searches by address, by name, or by the way the host was reached. Returns the end of the path and the MTU.
+/// Searches by address, by name, or by how the host was reached. Returns the end of the path and the MTU.
 pub(crate) fn interface(
     agents: &mut Agents,
     host: &HostName,
@@ -96,8 +96,8 @@ pub(crate) fn interface(
     }
 }
 
-/// Reports other runs on the hosts. If an interface is taken, this releases all reservations and tries again, or
-/// fails if `wait` is not set.
+/// Reports other runs on the hosts. If an interface is taken, releases all reservations and retries, or fails
+/// if `wait` is not set.
 pub(crate) fn reserve(
     scenario: &Scenario,
     agents: &mut Agents,
@@ -126,8 +126,8 @@ pub(crate) fn reserve(
             return Err(RunError::Occupied { host: host.to_string(), interface, by: holder });
         }
         release(&hosts[..taken], agents, observer)?;
-        // If the host can be reserved alone, another host of this run is the same machine. Otherwise, the agent of a
-        // killed controller has the reservation, and is about to exit.
+        // If this host can be reserved alone, another host of this run is the same machine. Otherwise, the
+        // reservation belongs to the agent of a killed controller, which is about to exit.
         if is_own && matches!(reserve_each(&[host], agents, by)?, Reservation::Granted { .. }) {
             return Err(same_machine(host, &hosts[..taken]));
         }

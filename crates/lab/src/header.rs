@@ -1,4 +1,4 @@
-//! Writes the header of the record of a run.
+//! Writes the header of a run's record.
 
 use machine::Attached;
 use samples::{
@@ -13,8 +13,8 @@ use crate::{
     request::{Request, planned_paths},
 };
 
-/// Stores the header of a new run. For a resumed run, compares the machine with that in the header.
-/// `machines` were booted for the run, and `missing` are requested probes that cannot run here.
+/// Stores the header of a new run. For a resumed run, compares this machine with the header. `machines` were
+/// booted for the run, and `missing` are requested probes that cannot run here.
 pub(crate) fn begin<S: Sink>(
     request: &Request<'_>,
     environment: &Environment,

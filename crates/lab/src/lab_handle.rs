@@ -65,7 +65,7 @@ impl<'a> LabHandle<'a> {
         Ok(())
     }
 
-    /// Devices without settings get their original settings back. Error messages contain `result`.
+    /// Devices without settings are restored. Error messages contain `result`.
     pub(crate) fn configure(
         &self,
         agents: &mut Agents,
@@ -100,7 +100,7 @@ impl<'a> LabHandle<'a> {
         Ok(())
     }
 
-    /// The states are in path order. All agents are queried at the same time.
+    /// Returns the states in path order. Queries all agents at the same time.
     pub(crate) fn states(
         &self,
         agents: &mut Agents,
@@ -121,7 +121,7 @@ impl<'a> LabHandle<'a> {
         Ok(all)
     }
 
-    /// Returns the counts since the creation of the devices, in path order. All agents are queried at the same time.
+    /// Returns the counts since the devices were created, in path order. Queries all agents at the same time.
     pub(crate) fn counters(
         &self,
         agents: &mut Agents,

@@ -1,5 +1,5 @@
-//! Keeps track of unreachable hosts and broken paths. A run with many hosts continues without them. It is
-//! then incomplete, and resuming it measures them.
+//! Keeps track of unreachable hosts and broken paths. A run with many hosts continues without them, but is
+//! incomplete until it is resumed.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -7,7 +7,7 @@ use scenario::{HostName, Lab, Path, PathName};
 
 use crate::error::RunError;
 
-/// The minimum number of existing hosts for which a run continues without one.
+/// A run with fewer existing hosts does not continue without one.
 const MIN_HOSTS: usize = 3;
 const ATTEMPTS: u32 = 2;
 

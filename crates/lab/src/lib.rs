@@ -1,8 +1,8 @@
-//! Runs a scenario as a sequence of steps: create the lab, wait until it has settled, run the trials and store their
-//! results, and remove the lab. Every step is undone, even after an error.
+//! Runs a scenario: creates the lab, waits until it has settled, runs the trials, stores their results, and
+//! removes the lab. Every step is undone, even after an error.
 //!
-//! This crate is responsible for the order of trials, for repeating them, and for stopping. Devices, machines, statistics and
-//! output belong to other crates.
+//! This crate decides on the order of trials, on repeating them, and on stopping. Devices, machines,
+//! statistics and output belong to other crates.
 
 mod agents;
 mod allowance;

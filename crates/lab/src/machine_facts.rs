@@ -1,4 +1,4 @@
-//! Starts a machine to find out its properties, its boot time and which probes work on it.
+//! Starts a machine to find out its properties, its boot time and the probes that work on it.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ pub fn introduce(
 ) -> Result<Introduction, RunError> {
     let mut watcher = Watcher::greeted((host.clone(), machine), tool, stop, probes, Vec::new())?;
     match properties(&mut watcher, &host, network, probes) {
-        // A machine that hangs right after its greeting counts as booting.
+        // A machine that hangs right after its greeting still counts as booting.
         Err(RunError::Silent { .. }) if watcher.start_again(probes)? => {
             properties(&mut watcher, &host, network, probes)
         }
@@ -71,7 +71,7 @@ fn properties(
     if let Some(error) = watcher.loss() {
         return Err(error);
     }
-    // This is read last, because the clock source of a booting kernel may still change.
+    // Read this last, because a booting kernel may still change its clock source.
     let environment = watcher.describe()?;
     Ok(Introduction { environment, devices, missing, booted_within, ready_within, hung_starts })
 }

@@ -1,4 +1,4 @@
-//! Prepares the machines at the ends of a run's paths: namespaces, virtual machines and existing hosts.
+//! Prepares the machines at the ends of paths: namespaces, virtual machines and existing hosts.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -73,8 +73,7 @@ fn attached(request: &Request<'_>, host: &HostName, endpoint: &Endpoint) -> Resu
     Ok(Namespace::new(host.clone(), namespace, request.agent.clone()).within(cgroups))
 }
 
-/// Lists the parts that a persistent lab lacks: unsupported devices, and virtual machines, which are only
-/// booted by a run.
+/// Lists what a persistent lab lacks: unsupported devices, and virtual machines, which only a run boots.
 pub(crate) fn absent(topology: &Topology, lab: &Lab) -> Vec<String> {
     topology.missing().iter().map(ToString::to_string).chain(unbooted(lab)).collect()
 }

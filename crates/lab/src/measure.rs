@@ -40,9 +40,9 @@ struct Attempt {
 }
 
 impl TrialRunner<'_> {
-    /// Runs all trials at the same time. If a process stalls or a probe fails in any of them, all are repeated,
-    /// because a trial that runs alone would be a different measurement. Results of the other trials are not
-    /// replaced.
+    /// Runs all trials at the same time. If a process stalls or a probe fails in any of them, all are
+    /// repeated, because a trial that runs alone would be a different measurement. The other trials keep
+    /// their first results.
     pub(crate) fn measure(
         &mut self,
         exchanges: &[Exchange<'_>],
@@ -74,7 +74,7 @@ impl TrialRunner<'_> {
         }
     }
 
-    /// Runs refused trials one at a time to find the one that cannot run.
+    /// After an error, runs the trials one at a time to find the one that cannot run.
     fn failed(
         &mut self,
         exchanges: &[Exchange<'_>],
@@ -183,7 +183,7 @@ fn resolve(
         return None;
     }
     let refusal = Some(&measured.counters).filter(|counters| counters.explain_failure());
-    // A busy machine also loses a packet or stalls a process now and then.
+    // Occasional losses and stalls are normal on a busy machine.
     let is_refused = refusal.is_some() && measured.measurement.kind().is_void();
     if is_refused || (exchange.is_lossy && void.is_some()) {
         return Some(TrafficOutcome::Never("nothing arrived".to_owned(), refusal.cloned()));

@@ -39,14 +39,12 @@ const LEAST_SHARE: f64 = 0.0002;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inside {
-    /// E.g. the capability that this machine lacks.
+    /// For example, the capability that this machine lacks.
     pub reason: String,
-    /// Whether instructions are counted. The run must have no guests.
+    /// Whether to count instructions. The run must have no guests.
     pub counts: bool,
 }
 
-/// Boots a virtual hypervisor, runs the scenario in it, and stores each trial as it ends.
-///
 /// Must be called from a thread that lives as long as the run.
 pub fn run_inside<S: Sink>(
     request: &Request<'_>,
@@ -102,7 +100,7 @@ fn commission(request: &Request<'_>, inside: &Inside) -> Commission {
         id: request.id.clone(),
         remedy_trials: request.remedy_trials.cloned(),
         resume: request.resume.cloned(),
-        // Other programs do not change counts.
+        // Other programs do not affect instruction counts.
         keep_disturbed: request.keep_disturbed || inside.counts,
         reason: inside.reason.clone(),
         counts: inside.counts,
@@ -182,7 +180,7 @@ fn follow<S: Sink>(
     stop: &Stop,
 ) -> Result<Outcome, RunError> {
     let (mut asked, mut boot) = (false, None);
-    // The time of the last message, and the total CPU starvation at that time.
+    // The time of the last message, and the total CPU starvation by then.
     let (mut patience, mut last) = (hypervisor.machine.boot().patience, (Instant::now(), Duration::ZERO));
     loop {
         if stop.is_asked() && !asked {

@@ -1,4 +1,4 @@
-//! Runs a scenario for a controller on another machine, and sends it all records and events.
+//! Runs a scenario for a controller on another machine, which receives all records and events.
 
 use std::{
     io::{Read, Write},
@@ -19,7 +19,7 @@ use crate::{
     stop::Stop,
 };
 
-/// Runs the scenario that the controller sends. `agent` is the agent program, and `tool` is its version.
+/// Runs the controller's scenario. `agent` is the agent program, and `tool` is its version.
 ///
 /// # Errors
 /// Fails if the channel breaks or the protocol versions differ. A failure of the run is reported to the
@@ -104,8 +104,7 @@ impl<W: Write> Outside<W> {
         self.to.lock().send(message)
     }
 
-    /// Sends an event. Errors are ignored, because a broken channel also makes the sink fail, which ends the
-    /// run.
+    /// Ignores errors, because a broken channel also makes the sink fail, which ends the run.
     fn forward(&self, event: &Event<'_>) {
         if let Some(event) = run_event(event) {
             let _ = self.send(&FromNestedRun::Event(event));

@@ -22,7 +22,7 @@ use crate::{
 
 const NAME: &str = "observer";
 const PATIENCE: Duration = Duration::from_secs(20);
-/// One in this many messages is traced, which amounts to hundreds per second at a low cost.
+/// Traces one in this many messages: hundreds per second, at a low cost.
 const TRACE_ONE_IN: u32 = 10;
 
 pub(crate) struct Watcher {
@@ -128,8 +128,8 @@ impl Watcher {
         self.struck.clear();
     }
 
-    /// Starts observing a trial on the server's `port`, with probes if the trial is probed. Failures are not
-    /// reported before [`Self::judge`].
+    /// Starts observing a trial on the server's `port`, with probes if the trial is probed. Reports failures
+    /// only in [`Self::judge`].
     pub(crate) fn begin(
         &mut self,
         token: Token,
@@ -169,7 +169,7 @@ impl Watcher {
     pub(crate) fn abandon(&mut self, token: Token) {
         self.watching = None;
         if self.lost.is_none() {
-            // Errors are ignored: if the agent is lost, the next order fails too.
+            // Ignore errors: if the agent is lost, the next order fails too.
             let _ = self.agents.request(&self.host, "end watching", Order::Abandon { token }, self.patience);
         }
     }
@@ -265,7 +265,7 @@ impl Watcher {
             }
             Err(error) => {
                 self.lost = Some(error);
-                // A slow agent would leave its probes loaded, which would slow down trials without probes.
+                // A slow agent would leave its probes loaded, and slow down trials without probes.
                 self.agents.end(&self.host);
                 Ok(None)
             }

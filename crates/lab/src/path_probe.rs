@@ -16,14 +16,13 @@ use crate::{
 };
 
 const PROBE_MTU: &str = "probe the MTU";
-/// The number of packets that are sent to find the device that loses them. The handshake and ARP or NDP add a
-/// few.
+/// The number of packets sent to find the device that loses them. The handshake and ARP or NDP add a few.
 const LOCATING_PACKETS: u32 = 100;
-/// On a busy machine, a soft interrupt may deliver packets late.
+/// On a busy machine, a softirq may deliver packets late.
 const DELIVERY: Duration = Duration::from_millis(200);
-/// One attempt waits for about 1 s. On a busy machine, an emulated guest may take longer to answer.
+/// An attempt takes about 1 s. On a busy machine, an emulated guest may take longer to answer.
 const ATTEMPTS: usize = 8;
-/// The lifetime of the server for MTU probes. No policy allows less for a trial.
+/// The lifetime of the server for MTU probes. Every policy allows trials of this length.
 const LIFE: Nanos = HostPolicy::LEAST_DURATION;
 
 pub(crate) struct Probe<'a> {
@@ -38,7 +37,7 @@ impl<'a> Probe<'a> {
         Self { token: token(), path, family, mtu }
     }
 
-    /// A path with a black hole may lose packets of the minimum size that IPv6 requires.
+    /// A path with a black hole may even lose packets of the minimum size that IPv6 requires.
     fn smallest(path: &'a Path, second: Option<Family>) -> Vec<Self> {
         let probe = |family| Self::new(path, family, Family::Ipv4.least_mtu());
         [Some(None), second.map(Some)].into_iter().flatten().map(probe).collect()
@@ -82,8 +81,7 @@ impl TrialRunner<'_> {
         })
     }
 
-    /// Checks for all paths at once whether packets of this size, and of one byte more, pass without
-    /// fragmentation.
+    /// Checks on all paths at once whether unfragmented packets of this size, and of one byte more, arrive.
     pub(crate) fn probe_paths(&mut self, probes: Vec<Probe<'_>>) -> Result<Vec<MtuResult>, RunError> {
         let results = self.send_probes(&probes);
         if results.is_err() {
@@ -103,8 +101,8 @@ impl TrialRunner<'_> {
         self.lab_handle.lab.mtu(&path.from.device, &result.devices)
     }
 
-    /// Whether packets that the sender's MTU allows are lost without an ICMP error, and at which device. The
-    /// search takes seconds, so it is done once per result.
+    /// Finds out whether packets within the sender's MTU are lost without an ICMP error, and at which device.
+    /// This takes seconds, so it is done once per result.
     pub(crate) fn black_hole(
         &mut self,
         path: &Path,
@@ -207,13 +205,13 @@ impl TrialRunner<'_> {
     }
 }
 
-/// If this device does not pass a packet on, the sender's kernel has dropped it, e.g. because it does not fit
+/// If `at` does not pass a packet on, the sender's kernel has dropped it, e.g. because it is too large
 /// after encapsulation.
 fn is_above_another(devices: &[DeviceRef], at: &DeviceRef) -> bool {
     devices[0].host == at.host && devices.windows(2).any(|pair| pair[0] == *at && pair[1].host == at.host)
 }
 
-/// Packets that such a device does not receive are lost in the network between two existing hosts.
+/// Packets that do not reach `at` are then lost in the network between two existing hosts.
 fn is_behind_unknown_network(lab: &Lab, devices: &[DeviceRef], at: &DeviceRef) -> bool {
     let crosses = |hop: &[DeviceRef]| {
         let [near, far] = [&hop[0], &hop[1]].map(|device| lab.seat(&device.host));

@@ -1,7 +1,7 @@
-//! Labs that remain after the command that created them has ended.
+//! Labs that remain after the command that created them.
 //!
-//! Each lab has a file in a folder that only its user can write to. Its namespaces exist only as descriptors of the holder
-//! process, so the file is a leftover if the holder has exited.
+//! Each lab has a file in a folder that only its user can write to. Its namespaces exist only as descriptors
+//! of the holder process, so the file is a leftover if the holder has exited.
 
 use std::{
     os::fd::{AsFd, AsRawFd},
@@ -72,7 +72,7 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// If the folder does not exist, the registry is empty.
+    /// A missing folder is an empty registry.
     pub fn open(folder: &Path) -> Result<Self, RegistryError> {
         Ok(Self { folder: PrivateFolder::open(folder)? })
     }
@@ -81,7 +81,7 @@ impl Registry {
         Ok(Self { folder: PrivateFolder::create(folder)? })
     }
 
-    /// The labs are sorted by name and include leftovers of holders that have exited.
+    /// Lists the labs by name, including leftovers of holders that have exited.
     pub fn list(&self) -> Result<Vec<PersistentLab>, RegistryError> {
         let mut found = Vec::new();
         for file in self.folder.names()?.into_iter().filter(|name| name.ends_with(SUFFIX)) {

@@ -18,7 +18,7 @@ pub fn cpus(placement: &Placement, load: &WorkloadSettings, usable: &[u32]) -> R
     match placement {
         Placement::Free => Ok(Cpus { client: None, server: None }),
         Placement::SameCpu => {
-            // The last CPU is used, because interrupts and housekeeping tasks prefer the first.
+            // Interrupts and housekeeping tasks prefer the first CPU, so use the last.
             let last = *usable.last().ok_or("this process is not allowed to use any CPU")?;
             Ok(Cpus { client: Some(vec![last]), server: Some(vec![last]) })
         }

@@ -17,7 +17,7 @@ pub struct Request<'a> {
     pub scenario: &'a Scenario,
     pub text: &'a str,
     pub plan: &'a Plan,
-    /// The ID of the run. If `resume` is set, it is the ID of that run.
+    /// The ID of the run, or of the run to resume.
     pub id: RunId,
     pub remedy_trials: Option<&'a RemedyTrials>,
     pub resume: Option<&'a RunRecord>,

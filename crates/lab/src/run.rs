@@ -35,7 +35,7 @@ pub struct Outcome {
     pub skipped: Vec<SkippedResult>,
 }
 
-/// Creates the lab, runs the missing trials, stores each as it finishes, and removes the lab.
+/// Creates the lab, runs the missing trials, storing each as it finishes, and removes the lab.
 ///
 /// Must be called from a thread that lives as long as the run, because agents exit with the thread that
 /// started them.
@@ -115,8 +115,8 @@ fn start(
     Ok(Endpoints { agents, environment, emulated })
 }
 
-/// Compares the plan with that of the run to resume. Complete results are compared instead of names, because
-/// changed defaults would mix different workloads in a result.
+/// Compares complete results with the run to resume. Comparing only names would mix different workloads in a
+/// result if a default has changed.
 fn check_plan(request: &Request<'_>) -> Result<(), RunError> {
     match request.resume {
         Some(resumed) if record::results(request) != resumed.header.results => {
@@ -126,8 +126,7 @@ fn check_plan(request: &Request<'_>) -> Result<(), RunError> {
     }
 }
 
-/// Returns the hosts at the ends of paths that can be measured. A lab device on an existing host belongs to
-/// that host.
+/// Returns the hosts at the ends of measurable paths. A lab device on an existing host belongs to that host.
 fn ends<'a>(request: &'a Request<'_>, missing: &MissingCapabilities<'_>) -> BTreeSet<&'a HostName> {
     let paths = planned_paths(request).filter(|path| missing.of_path(path).is_none());
     let lab = &request.scenario.lab;
@@ -179,8 +178,8 @@ fn missing_results(request: &Request<'_>, missing: &MissingCapabilities<'_>) -> 
     found.collect()
 }
 
-/// Checks that traffic passes on each path to be measured. With many hosts, lost hosts and broken paths are
-/// left out as long as any path remains.
+/// Checks that traffic passes on each path. With many hosts, lost hosts and broken paths are left out as long
+/// as any path remains.
 fn check_paths(
     request: &Request<'_>,
     runner: &mut TrialRunner<'_>,

@@ -1,4 +1,4 @@
-//! Runs the trials in rounds, and stores each trial when it ends. A round is usually a single trial.
+//! Runs the trials in rounds of one or more trials, and stores each trial when it ends.
 
 use std::{
     thread,
@@ -21,7 +21,7 @@ use crate::{
 const IDLE_CHECK: Duration = Duration::from_millis(300);
 /// Extra time for a trial's traffic to end, or for an agent to end after its member's lease.
 const GRACE: Duration = Duration::from_secs(5);
-/// The maximum time for waiting and for repeats, as a fraction of the run's time.
+/// The maximum time for waiting and repeats, as a fraction of the run's time.
 const ALLOWED: f64 = 1.0 / 3.0;
 const MAX_SHOWN: usize = 3;
 
@@ -82,7 +82,7 @@ impl<'a, S: Sink> RunLoop<'a, S> {
         Ok(())
     }
 
-    /// Repeats disturbed trials when the CPUs are idle, and subtracts the time taken from `allowance`.
+    /// Repeats disturbed trials when the CPUs are idle. The time taken is subtracted from `allowance`.
     fn remake(
         &mut self,
         runner: &mut TrialRunner<'_>,
@@ -132,7 +132,7 @@ impl<'a, S: Sink> RunLoop<'a, S> {
         }
     }
 
-    /// Waits until other processes leave the CPUs idle, but not beyond `until`. Returns true if there is no
+    /// Waits for other processes to leave the CPUs idle, but not beyond `until`. Returns true if there is no
     /// CPU data.
     fn await_quiet(
         &mut self,
@@ -253,8 +253,7 @@ impl<'a, S: Sink> RunLoop<'a, S> {
         self.observer.event(&Event::Notice(text));
     }
 
-    /// Waits until a lost host can no longer send, because its agent has ended with its lease or with the
-    /// trial.
+    /// Waits until a lost host can no longer send, because its agent has ended with its lease or the trial.
     fn wait_for_lost_host(&mut self, flows: Duration, runner: &TrialRunner<'_>) -> Result<(), RunError> {
         let wait = fleet::LEASE.max(flows) + GRACE;
         self.notice(&format!("waiting {} s until a lost host has stopped sending", wait.as_secs()));

@@ -18,11 +18,11 @@ use crate::{
 };
 
 const OPEN: &str = "open the server";
-/// The minimum interval of the live view. Messages are counted in batches of up to this time, so a single
-/// batch would distort a shorter interval.
+/// The minimum interval of the live view. Messages are counted in batches of up to this time, so one batch
+/// would distort a shorter interval.
 const MIN_SHOWN: Nanos = Nanos::from_millis(50);
-/// The time that a trial takes in addition to its traffic: connecting (10 s on a lossy path), draining (5 s
-/// at each end) and reporting.
+/// The time that a trial takes beyond its traffic: connecting (10 s on a lossy path), draining (5 s at each
+/// end) and reporting.
 const SLACK: Duration = Duration::from_secs(30);
 const LONG: Duration = Duration::from_secs(600);
 
@@ -63,15 +63,15 @@ impl TrialRunner<'_> {
         Ok(reports)
     }
 
-    /// Ends the remaining end of a failed trial, which may still be waiting for the other. Errors are
-    /// ignored, because the trial has already failed.
+    /// Stops the remaining end of a failed trial, which may still wait for the other. Errors are ignored,
+    /// because the trial has already failed.
     pub(crate) fn give_up(&mut self, token: Token, path: &Path) {
         let _ = self.agents.request(&path.to.host, "end the server", Order::Abandon { token }, SHORT);
         let _ = self.agents.request(&path.from.host, "end the client", Order::Abandon { token }, SHORT);
         self.watcher.iter_mut().for_each(|watcher| watcher.abandon(token));
     }
 
-    /// Returns the replies in order: each client's, followed by its server's if there is one.
+    /// Returns each client's reply, followed by its server's if there is one.
     fn between(
         &mut self,
         begun: &[(Token, &Exchange<'_>)],
@@ -133,8 +133,8 @@ impl TrialRunner<'_> {
         self.watcher.as_mut().filter(|_| exchange.probed)
     }
 
-    /// The process IDs of each owner. An end in a virtual machine is represented by its monitor. If both ends
-    /// share a host, it belongs to the client. Unused machines belong to the run.
+    /// Returns each owner's process IDs. An end in a virtual machine is represented by its monitor. If both
+    /// ends share a host, the client owns it. Unused machines belong to the run.
     pub(crate) fn ends(&self, path: &Path) -> Vec<Subject> {
         let is_vm = |host| self.lab_handle.lab.vm(host).is_some();
         let of = |host, [plain, vm]: [CpuConsumer; 2]| {
@@ -145,7 +145,7 @@ impl TrialRunner<'_> {
         if path.to.host != path.from.host {
             ends.push(of(&path.to.host, [CpuConsumer::Server, CpuConsumer::ServerVm]));
         }
-        // If an end is on a remote host, only its channel runs on this machine.
+        // Only the channel of an end on a remote host runs on this machine.
         ends.retain(|(_, host)| !self.lab_handle.lab.is_remote(host));
         let named: Vec<&HostName> = ends.iter().map(|(_, host)| *host).collect();
         let others = self.agents.hosts().filter(|host| !named.contains(host));

@@ -1,4 +1,4 @@
-//! Runs a trial, or several at the same time, in steps: place, read devices, check paths, measure.
+//! Runs one or several simultaneous trials in steps: place, read devices, check paths, measure.
 
 use samples::{Arm, BlackHole, DeviceState, PathCheck, PathCounters, SkippedResult, Trial, ValidityWarning};
 use scenario::{DeviceRef, PlannedResult};

@@ -1,4 +1,4 @@
-//! Runs trials in an existing lab, using its agents, its observer and the current state of its devices.
+//! Runs trials in an existing lab, with its agents, its observer and the current state of its devices.
 
 use std::{collections::BTreeMap, thread, time::Duration};
 
@@ -55,10 +55,9 @@ impl TrialRunner<'_> {
         self.agents.left_out.concerns(path, self.lab_handle.lab)
     }
 
-    /// A trial that the ends of its path refuse is retried once.
+    /// Retries a trial once if the ends of its path refuse it.
     ///
     /// # Errors
-    ///
     /// Returns the error if it concerns neither a lost host nor a broken path, or if the run has few hosts.
     pub(crate) fn leave_out(
         &mut self,

@@ -8,7 +8,7 @@ use workload::BalloonMethod;
 
 use crate::{agents::Agents, error::RunError};
 
-/// The balloons by host, which are created on first use. A monitor accepts only one client.
+/// The balloons by host, created on first use. A monitor accepts only one client.
 pub(crate) type Balloons = BTreeMap<HostName, VmBalloon>;
 
 pub(crate) struct VmBalloon {

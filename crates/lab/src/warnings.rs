@@ -1,5 +1,4 @@
-//! Warnings about validity that can be derived from a single trial. The analysis compares trials with each
-//! other.
+//! Warnings about the validity of a single trial. The analysis compares trials with each other.
 
 mod ping_pong;
 mod stream;
@@ -12,11 +11,11 @@ use workload::{
     WorkloadSettings,
 };
 
-/// A warning is issued if at least this fraction of the CPU time is stolen.
+/// The minimum fraction of stolen CPU time for a warning.
 const STOLEN: f64 = 0.02;
-/// The maximum deviation of the duration of a trial from the requested one, as a fraction.
+/// How far the duration of a trial may deviate from the requested one, as a fraction.
 const TOLERANCE: f64 = 0.1;
-/// Shorter gaps are ordinary delays in scheduling.
+/// Shorter gaps are ordinary scheduling delays.
 const SHORTEST_STALL: Nanos = Nanos::from_millis(100);
 /// The time slice of a thread under contention (base_slice_ns in the kernel, 3 ms with few CPUs).
 const TIME_SLICE: Nanos = Nanos::from_millis(4);
@@ -52,8 +51,8 @@ pub(crate) fn void(load: &WorkloadSettings, measurement: &Measurement) -> Option
 }
 
 /// Warns about the longest stall of an end, if it is long compared with the trial and with scheduling delays
-/// among the ends' threads. Skips guests, because their clocks may stop during a stall. Also skips ends that
-/// a CPU quota paused for at least as long, because the quota is part of the system under test.
+/// among the ends' threads. Skips guests, because their clocks may stop during a stall, and ends that a CPU
+/// quota paused for at least as long, because the quota is part of the system under test.
 pub(crate) fn stalled(
     load: &WorkloadSettings,
     ends: [Option<&EndReport>; 2],

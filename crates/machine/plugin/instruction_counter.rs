@@ -1,8 +1,10 @@
-//! A QEMU plugin that counts executed instructions by block of code, and writes the counts of measured windows.
+//! A QEMU plugin that counts executed instructions by block of code, and writes the counts of measured
+//! windows.
 //!
-//! A program in the guest marks the start and end of each window with a NOP, and requests the counts of the last window
-//! with a third NOP (`sys::counted_window`). The plugin needs one vCPU on one thread. It has no dependencies, not even
-//! `std`, so that it loads with any C library. Declarations: include/qemu/qemu-plugin.h of QEMU 7.2, API version 1.
+//! A program in the guest marks the start and end of each window with a NOP, and requests the counts of the
+//! last window with a third NOP (`sys::counted_window`). The plugin needs one vCPU on one thread. It has no
+//! dependencies, not even `std`, so that it loads with any C library. Declarations:
+//! include/qemu/qemu-plugin.h of QEMU 7.2, API version 1.
 #![no_std]
 
 use core::{
@@ -27,7 +29,7 @@ struct Block {
 struct State {
     blocks: *mut Block,
     used: usize,
-    /// The blocks of the last window, which the next report takes.
+    /// The blocks of the last window, for the next report.
     window: *mut Block,
     executed: usize,
     output: c_int,
@@ -136,7 +138,7 @@ extern "C" fn translated(_: u64, block: *mut c_void) {
     }
 }
 
-/// The address is in the kernel, or in the only program of the guest, so that it identifies the block.
+/// Addresses identify blocks, because they are in the kernel or in the guest's only program.
 unsafe fn counter_of(address: u64) -> *mut u64 {
     let mut slot = (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 44) as usize;
     unsafe {

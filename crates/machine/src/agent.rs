@@ -31,7 +31,7 @@ impl AgentProcess {
         command
     }
 
-    /// Starts an agent. `namespace` defaults to that of the calling thread.
+    /// `namespace` defaults to the calling thread's.
     pub(crate) fn start(
         &mut self,
         mut command: Command,
@@ -51,7 +51,7 @@ impl AgentProcess {
         Ok(streams)
     }
 
-    /// Moves the process into a cgroup (cgroups(7)). It leaves the cgroup when it exits.
+    /// Moves the process into a cgroup until it exits (cgroups(7)).
     #[expect(clippy::disallowed_methods, reason = "the kernel provides this file, so nothing is created")]
     pub(crate) fn join(&self, cgroup: &Path) -> Result<(), MachineError> {
         let file = cgroup.join("cgroup.procs");

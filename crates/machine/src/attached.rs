@@ -1,4 +1,4 @@
-//! Network namespaces of programs that are already running on this machine: processes, containers and pods.
+//! Network namespaces of processes, containers and pods that are already running on this machine.
 
 mod container;
 mod cpu_limit;
@@ -21,7 +21,7 @@ pub use firewall::blocking_rules;
 pub use open_vswitch::{SwitchPorts, open_vswitch_bridges};
 pub use visible::visible_namespaces;
 
-/// An open namespace. It remains valid even if the program that created it exits.
+/// An open namespace. It outlives the program that created it.
 #[derive(Debug)]
 pub struct Attached {
     namespace: NetNs,
@@ -58,7 +58,8 @@ impl Attached {
         Ok(Self { namespace, process: None })
     }
 
-    /// Queries the runtime again after opening the process. An identical answer proves that the PID was not reused.
+    /// Queries the runtime again after opening the process. An identical answer proves that the PID was not
+    /// reused.
     fn of_running(
         endpoint: &Endpoint,
         find: impl Fn() -> Result<Running, AttachError>,
@@ -106,7 +107,7 @@ impl Attached {
         self.namespace == other.namespace
     }
 
-    /// Gains permission to enter the namespace by joining the user namespace that owns it. Root does not need this. The
+    /// Gains permission to enter the namespace by joining its user namespace. Root does not need this. The
     /// process must be single-threaded.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ use crate::attached::cpu_hierarchy;
 const PERIOD: u64 = 100_000;
 const MEMBERS: &str = "cgroup.procs";
 
-/// Dropping it removes the cgroup, which must be empty.
+/// Dropping this removes the cgroup, which must be empty.
 #[derive(Debug)]
 pub(crate) struct CpuQuota {
     directory: PathBuf,

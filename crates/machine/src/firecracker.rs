@@ -1,5 +1,5 @@
-//! Firecracker virtual machines. The agent is the guest's first process, and the channel to it is a virtual
-//! socket.
+//! Firecracker virtual machines. The agent is the guest's first process and uses a virtual socket as its
+//! channel.
 
 mod api;
 mod error;
@@ -36,9 +36,9 @@ use crate::{
 
 pub(crate) const PROGRAM: &str = "firecracker";
 const API_FILE: &str = "api.sock";
-/// This level suppresses a warning printed whenever a guest connects to an unused port.
+/// Suppresses a warning printed whenever a guest connects to an unused port.
 const LOG_LEVEL: &str = "Error";
-/// Printed by every kernel that is booted with `pci=off`.
+/// Every kernel booted with `pci=off` prints this.
 const NO_PCI_MESSAGE: &str = "PCI: Fatal: No config space access function found";
 
 #[derive(Debug)]
@@ -88,8 +88,7 @@ impl Firecracker {
         self
     }
 
-    /// Returns the reason why `program` cannot run guests, e.g. because KVM is unavailable. This takes up to
-    /// 10 s.
+    /// Returns why `program` cannot run guests, e.g. because KVM is unavailable. This takes up to 10 s.
     #[must_use]
     pub fn unusable(program: Option<&Path>) -> Option<FirecrackerError> {
         let installed = Self::version(program).map(drop);
@@ -127,8 +126,7 @@ impl Firecracker {
             Err(source) => {
                 let status = end(&mut child).and_then(|status| status.code());
                 let words = self.words.text();
-                // The API error is more useful than the exit status. A process that this code killed has no
-                // exit status.
+                // The API error is more useful than the exit status, and a process killed here has none.
                 Err(match (status, &source) {
                     (_, ApiError::Refused { .. }) | (None, _) => FirecrackerError::Api { source, words },
                     (Some(status), _) => FirecrackerError::Ended { status, words },
@@ -152,7 +150,7 @@ impl Firecracker {
             inherited.into_iter().map(|(child, parent_fd)| FdMapping { parent_fd, child_fd: child as i32 });
         command.fd_mappings(mappings.collect()).expect("descriptor numbers are unique");
         let namespace = self.tap.as_ref().map(|tap| &tap.namespace);
-        // Dropping the command closes this process's copies of the descriptors. Otherwise the pipe would stay
+        // Dropping the command closes this process's copies of the descriptors, which would keep the pipe
         // open.
         Ok(Instance { child: start(&mut command, namespace, &self.program)?, ended })
     }
@@ -189,7 +187,7 @@ impl Machine for Firecracker {
     }
 
     /// A guest boots within 1 s, or within 3 s if KVM itself is emulated. Several such guests with several
-    /// CPUs each slow each other down.
+    /// CPUs slow each other down.
     fn boot(&self) -> Boot {
         let patience = Duration::from_secs(50 + 10 * u64::from(self.vm.vcpus));
         Boot { patience, own_kernel: true, may_hang: false }

@@ -1,5 +1,5 @@
-//! A guest's boot files: a kernel from the host's packages, and an initramfs in which this program is the
-//! first process.
+//! A guest's boot files: a kernel from the host's packages, and an initramfs with this program as the first
+//! process.
 
 use std::path::PathBuf;
 

@@ -28,7 +28,7 @@ impl Holder {
         let mut child = sys::child::spawn_detached(command, label)?;
         let mut line = String::new();
         if let Some(output) = child.stdout.take() {
-            // If the holder exits first, the line is empty. The caller treats this as a failure.
+            // If the holder exits first, the line is empty, which the caller treats as a failure.
             let _ = BufReader::new(output).read_line(&mut line);
         }
         Ok(line.trim_end().to_owned())
@@ -50,7 +50,7 @@ impl Holder {
         if self.is_alive() { process.kill() } else { Ok(()) }
     }
 
-    /// `None` if the process has exited. Never refers to a later process with the same PID.
+    /// `None` if the process has exited. Never returns a later process with the same PID.
     pub(crate) fn process(self) -> Result<Option<Process>, sys::Error> {
         Process::own(self.pid, self.start_time)
     }

@@ -1,4 +1,4 @@
-//! The restrictions that a host sets on measurements. They apply to all controllers.
+//! The restrictions that a host puts on measurements by any controller.
 
 use std::{fmt, net::IpAddr, ops::RangeInclusive, str::FromStr};
 
@@ -27,7 +27,7 @@ pub struct HostPolicy {
 impl HostPolicy {
     pub const FLAG: &str = "--policy";
 
-    /// With a shorter [`Self::duration`], there would be no time to test the path MTU.
+    /// A shorter [`Self::duration`] would leave no time to test the path MTU.
     pub const LEAST_DURATION: Nanos = Nanos::from_secs(2);
 
     pub fn read(text: &str) -> serde_json::Result<Self> {
@@ -101,7 +101,7 @@ impl HostPolicy {
     }
 }
 
-/// Unlike `Display`, this writes all digits.
+/// Writes all digits, unlike `Display`.
 fn write_rate<S: Serializer>(rate: &Option<BitRate>, to: S) -> Result<S::Ok, S::Error> {
     rate.map(|rate| format!("{}bit/s", rate.0)).serialize(to)
 }

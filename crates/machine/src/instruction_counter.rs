@@ -1,5 +1,5 @@
-//! Counts the instructions that an emulated guest executes in marked windows (`sys::counted_window`), with a QEMU
-//! plugin.
+//! Counts the instructions that an emulated guest executes in marked windows (`sys::counted_window`), with a
+//! QEMU plugin.
 
 use std::{
     collections::BTreeMap,
@@ -18,7 +18,7 @@ use protocol::guest::{GuestSymbols, KernelSymbol};
 use crate::guest::GuestError;
 
 const PLUGIN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/instruction_counter.so"));
-/// The plugin has written the counts before the guest reports its trial, so only this process can delay them.
+/// The plugin writes the counts before the guest reports its trial, so only this process can delay them.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The first address of the kernel's half of the address space.
 const KERNEL: u64 = 1 << 63;
@@ -69,7 +69,8 @@ impl Plugin {
 }
 
 impl InstructionCounter {
-    /// Returns the counts of the next trial. The guest requests one window per trial. `None` if nothing was counted.
+    /// Returns the counts of the next trial, or `None` if nothing was counted. The guest requests one window
+    /// per trial.
     pub fn next(&self, symbols: &Symbols) -> Option<FunctionInstructions> {
         let window = self.windows.recv_timeout(PATIENCE).ok().filter(|window| !window.is_empty())?;
         Some(symbols.count(&window))
@@ -86,7 +87,7 @@ pub struct Symbols {
 }
 
 impl Symbols {
-    /// `program` is the guest's program, which this process also runs.
+    /// `program` is both the guest's program and this process's own.
     pub fn read(guest: GuestSymbols, program: &Path) -> Result<Self, GuestError> {
         let path = || program.to_owned();
         let bytes = fs::read(program).map_err(|source| GuestError::Read {
@@ -129,7 +130,7 @@ impl Symbols {
     }
 }
 
-/// Lists the functions of this guest's kernel, and where its program is loaded. Needs `CAP_SYSLOG`.
+/// Lists the kernel's functions and the load address of the guest's program. Needs `CAP_SYSLOG`.
 pub fn guest_symbols() -> Result<GuestSymbols, GuestError> {
     let read = |what, path: &str| {
         fs::read_to_string(path).map_err(|source| GuestError::Read { what, path: path.into(), source })
@@ -140,7 +141,7 @@ pub fn guest_symbols() -> Result<GuestSymbols, GuestError> {
     Ok(GuestSymbols { kernel, program: program_start(&maps).unwrap_or_default() })
 }
 
-/// The first file in a memory map, which is the program. The heap may be below it (proc_pid_maps(5)).
+/// Finds the first file in a memory map, which is the program. The heap may be below it (proc_pid_maps(5)).
 fn program_start(maps: &str) -> Option<u64> {
     let of_file = maps
         .lines()

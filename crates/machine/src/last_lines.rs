@@ -11,10 +11,10 @@ use std::{
 use parking_lot::{Condvar, Mutex};
 use protocol::guest::FIRST_WORDS;
 
-/// A kernel panic prints about 30 lines, and the first line contains the reason.
+/// A kernel panic prints about 30 lines. The first contains the reason.
 const MAX_LINES: usize = 40;
 const LONGEST: u64 = 4096;
-/// The time to wait for output that is still in transit after the process has exited.
+/// How long to wait for output in transit after the process has exited.
 const DRAIN: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Clone, Default)]
@@ -43,7 +43,7 @@ impl LastLines {
         self.keep_some(from, LONGEST, move |line| matters(line).then(|| line.to_owned()));
     }
 
-    /// Keeps all lines that do not contain `noise`. The result is set when the guest's first process starts.
+    /// Keeps all lines without `noise`. The result is set when the guest's first process starts.
     pub(crate) fn keep_console(
         &self,
         console: impl Read + Send + 'static,

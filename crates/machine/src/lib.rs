@@ -71,7 +71,7 @@ pub trait Machine: Send {
     }
 
     /// Returns a client for resizing memory, or `None` if there is no monitor or the client was already
-    /// taken. The monitor accepts only one client.
+    /// taken. A monitor accepts only one client.
     fn take_monitor(&mut self) -> Option<Monitor> {
         None
     }
@@ -92,10 +92,10 @@ pub trait Machine: Send {
     fn condition(&self) -> Condition;
 }
 
-/// The default is a machine that is already running.
+/// By default, the machine is already running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Boot {
-    /// The maximum time from [`Machine::start`] to the agent's greeting, not counting
+    /// The maximum time from [`Machine::start`] to the agent's greeting, without
     /// [starvation](Machine::starved).
     pub patience: Duration,
     pub own_kernel: bool,
@@ -110,7 +110,7 @@ impl Default for Boot {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Condition {
-    /// The time from the start to the first process. `None` before that, and for a machine that was already
+    /// The time from the start to the first process. `None` before that, and if the machine was already
     /// running.
     pub booted_within: Option<Duration>,
     pub trouble: Option<String>,
@@ -119,7 +119,7 @@ pub struct Condition {
 
 const STORE: &str = "PLUMB_DB";
 
-/// Creates a command with only `PATH`, because a guest may take over the program that runs it.
+/// Creates a command with only `PATH`, because a guest may take over the program.
 fn without_environment(program: impl AsRef<OsStr>) -> Command {
     const PATH: &str = "PATH";
     let mut command = Command::new(program);

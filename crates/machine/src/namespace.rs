@@ -1,4 +1,4 @@
-//! A network namespace as a machine: either that of a lab host or that of this process.
+//! A network namespace as a machine: a lab host's or this process's own.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ pub struct Namespace {
     program: PathBuf,
     arguments: Vec<String>,
     cgroups: Vec<PathBuf>,
-    // Dropped before the quota, which needs an empty cgroup.
+    // Dropped before the quota, whose cgroup must be empty.
     agent: AgentProcess,
     cpu_quota: Option<CpuQuota>,
 }

@@ -6,8 +6,7 @@ use sys::{netns::NetNs, userns::UserNs};
 
 use crate::holder::Holder;
 
-/// Executes the command in the namespace, so this returns only on an error. `descriptor` belongs to `holder`.
-/// The process must be single-threaded.
+/// Returns only on an error. `descriptor` belongs to `holder`. The process must be single-threaded.
 #[must_use]
 pub fn visit(holder: Holder, descriptor: i32, command: &mut Command) -> io::Error {
     match enter(holder, descriptor) {
@@ -19,8 +18,8 @@ pub fn visit(holder: Holder, descriptor: i32, command: &mut Command) -> io::Erro
 fn enter(holder: Holder, descriptor: i32) -> io::Result<()> {
     let process =
         holder.process()?.ok_or_else(|| io::Error::other("the process that holds it has exited"))?;
-    // The namespace is opened first, because the holder's descriptors may be inaccessible from within the
-    // lab's user namespace.
+    // The namespace is opened first, because the holder's descriptors may be inaccessible from the lab's user
+    // namespace.
     let namespace = NetNs::held_by(&process, descriptor)?;
     let user = UserNs::of(&process)?;
     if UserNs::owning(&namespace)? != user {

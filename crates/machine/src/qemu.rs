@@ -1,5 +1,5 @@
-//! QEMU virtual machines. The agent is the guest's first process, and the channel to it is a virtio-serial
-//! port.
+//! QEMU virtual machines. The agent is the guest's first process and uses a virtio-serial port as its
+//! channel.
 
 mod accelerator;
 mod arguments;
@@ -45,7 +45,7 @@ use crate::{
 };
 
 pub(crate) const PROGRAM: &str = "qemu-system-x86_64";
-/// This marks uncertain entries of a kernel stack trace, which are most of the lines of a panic.
+/// Marks uncertain entries of a kernel stack trace, which are most lines of a panic.
 const UNSURE: &str = "]  ? ";
 /// QEMU prints this for every CPU feature that it does not emulate.
 const NO_CPU_FEATURE: &str = "TCG doesn't support requested feature";
@@ -114,7 +114,7 @@ impl Qemu {
         self
     }
 
-    /// Its guest executes one instruction per nanosecond of its own time.
+    /// The guest then executes one instruction per nanosecond of its own time.
     #[must_use]
     pub(crate) fn with_counter(mut self, plugin: Plugin) -> Self {
         self.counter = Some(plugin);
@@ -197,7 +197,7 @@ impl Qemu {
     fn explain(&self, error: QemuError, status: Option<ExitStatus>) -> QemuError {
         let QemuError::Monitor { source, .. } = error else { return error };
         let words = self.words.text();
-        // A process that this code killed has no exit status.
+        // A process killed here has no exit status.
         match status.and_then(|status| status.code()) {
             Some(status) => QemuError::Ended { status, words },
             None => QemuError::Monitor { source, words },

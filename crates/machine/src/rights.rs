@@ -9,8 +9,7 @@ pub enum Rights {
 }
 
 impl Rights {
-    /// Acquires the privileges. Must be called while the process is single-threaded. If user namespaces are
-    /// forbidden, the error names the setting.
+    /// The process must be single-threaded. If user namespaces are forbidden, the error names the setting.
     pub fn acquire() -> Result<Self, sys::Error> {
         if sys::userns::has_net_admin() {
             return Ok(if sys::userns::is_nested() { Self::UserNamespace } else { Self::Root });
@@ -23,15 +22,15 @@ impl Rights {
 #[derive(Debug, Serialize)]
 pub struct CapabilityUse {
     pub capabilities: &'static [&'static str],
-    /// A capability that can be used instead of all of `capabilities`.
+    /// A capability that replaces all of `capabilities`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub or: Option<&'static str>,
     pub used_for: &'static str,
     pub without: &'static str,
 }
 
-/// The purpose of each capability, found by dropping all others. The `rights` test of tests/cli checks the
-/// first and the third entry.
+/// The use of each capability, found by dropping all others. The `rights` test of tests/cli checks the first
+/// and third entries.
 pub const CAPABILITY_USES: &[CapabilityUse] = &[
     CapabilityUse {
         capabilities: &["CAP_SYS_ADMIN", "CAP_NET_ADMIN"],

@@ -1,5 +1,5 @@
-//! A host that is reached with the system's `ssh`. The agent is a cached copy of this program, and its
-//! channel is the stdio of `ssh`.
+//! A host reached with the system's `ssh`. The agent is a cached copy of this program, and its channel is the
+//! stdio of `ssh`.
 
 mod error;
 mod program_copy;
@@ -37,7 +37,7 @@ const OPTIONS: &[&str] = &[
 ];
 const PATIENCE: Patience = Patience { silence: LOGIN, copy: Duration::from_secs(3600) };
 const LOGIN: Duration = Duration::from_secs(60);
-/// The maximum number of bytes that the startup files of a shell may print.
+/// The maximum output of a shell's startup files in bytes.
 const MOST_CHATTER: u64 = 64 << 10;
 const GLANCE: Duration = Duration::from_millis(50);
 const PIECE: usize = 64 << 10;
@@ -125,7 +125,7 @@ impl Ssh {
         }
     }
 
-    /// Copies the program. It gets its final name only after its hash has been checked.
+    /// Copies the program, which gets its final name only after its hash has been checked.
     fn install(&mut self) -> Result<(), MachineError> {
         let (input, output) = self.run(&script::install(&self.program))?;
         let copied = Arc::new(AtomicUsize::new(0));
@@ -173,7 +173,7 @@ impl Ssh {
     }
 
     /// Returns the exit status. The wait is limited, because a host may keep the connection open after the
-    /// end of the output.
+    /// output ends.
     fn status(&mut self) -> Result<Option<i32>, MachineError> {
         let begun = Instant::now();
         while !self.agent.has_ended() {
@@ -212,8 +212,8 @@ impl Ssh {
     }
 }
 
-/// Forwards the output that follows the script's reply. Sends `None` if the first [`MOST_CHATTER`] bytes
-/// contain no reply.
+/// Forwards the output after the script's reply. Sends `None` if the first [`MOST_CHATTER`] bytes contain no
+/// reply.
 fn answer(output: ChildStdout) -> Receiver<Option<(Answer, BufReader<ChildStdout>)>> {
     let (answered, answer) = mpsc::channel();
     thread::spawn(move || {
@@ -237,8 +237,7 @@ fn answer(output: ChildStdout) -> Receiver<Option<(Answer, BufReader<ChildStdout
     answer
 }
 
-/// Copies the output, and sends the number of discarded bytes, which is at most one more than
-/// [`MOST_CHATTER`].
+/// Sends the number of discarded bytes, at most one more than [`MOST_CHATTER`].
 fn copy(
     program: Arc<ProgramCopy>,
     mut input: ChildStdin,
@@ -320,7 +319,7 @@ mod tests {
 
     const ABSENT: &str = "echo plumb: absent";
     const STILL: &str = "exec sleep 1000";
-    /// For each case, the shell commands that run at login and during the copy, and a part of the error.
+    /// For each case, the shell commands to run at login and during the copy, and a part of the error.
     const HOSTILE: [(&str, &str, &str); 9] = [
         (STILL, STILL, "no answer in time"),
         ("exec >&-; exec sleep 1000", STILL, "no answer in time"),

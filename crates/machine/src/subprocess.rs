@@ -10,7 +10,7 @@ use sys::process::Process;
 
 use crate::last_lines::LastLines;
 
-/// A program in its own process group, which is killed when this is dropped.
+/// A program in its own process group, killed when this is dropped.
 #[derive(Debug)]
 pub struct Subprocess {
     child: Child,
@@ -21,8 +21,8 @@ pub struct Subprocess {
 }
 
 impl Subprocess {
-    /// Starts the program. `on_error` is called for each line of standard error. The kernel kills the program
-    /// when the calling thread exits. Errors contain `label`.
+    /// Calls `on_error` for each line of standard error. The kernel kills the program when the calling thread
+    /// exits. Errors contain `label`.
     pub fn start(
         command: &mut Command,
         label: &str,
@@ -33,7 +33,7 @@ impl Subprocess {
         command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = sys::child::spawn_in(command, None, label)?;
         if let Some(mut stdin) = child.stdin.take() {
-            // This uses a separate thread, because the program might not read its input.
+            // Use a separate thread, because the program might not read its input.
             thread::spawn(move || drop(stdin.write_all(&input)));
         }
         let (output, errors) = (LastLines::default(), LastLines::default());

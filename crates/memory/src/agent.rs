@@ -15,7 +15,7 @@ use crate::{
     resident::Resident,
 };
 
-/// Small, so that little memory is in transit if the guest is reset.
+/// Small, so that a guest reset loses little memory in transit.
 const BATCH: u64 = 64 << 20;
 const MEMORY: &str = "memory";
 const TREE: &str = "human-monitor-command";
@@ -58,7 +58,7 @@ impl AgentBalloon {
         (self.held, self.wanted) = (Ownership::default(), 0);
     }
 
-    /// If any block of the batch is invalid, nothing is freed.
+    /// Frees nothing if any block of the batch is invalid.
     fn free(&mut self, blocks: &[u64]) -> Result<(), MemoryError> {
         let mut batch: Vec<u64> = Vec::new();
         for &block in blocks {
@@ -90,7 +90,7 @@ impl Balloon for AgentBalloon {
             self.free(&blocks)?;
         } else if self.wanted < held {
             let fewer = held - self.wanted;
-            // The guest may use the blocks from here on, so ownership changes before the message is sent.
+            // Changes ownership before sending the message, because the guest may use the blocks from then on.
             let given = self.held.give_back(fewer);
             guest.give_back(Bytes(given.len() as u64 * BLOCK))?;
         }

@@ -1,4 +1,4 @@
-//! A connection to a guest's agent, which is not trusted to reply.
+//! A connection to a guest's agent, which may never reply.
 
 use std::{
     net::Shutdown,
@@ -116,7 +116,7 @@ impl AgentLink {
         self.pid.map_or(Duration::ZERO, |pid| machine::longest_wait(&[pid]))
     }
 
-    /// The timeout is extended by the time that the machine had no CPU.
+    /// Extends the timeout by the time for which the machine got no CPU.
     fn hear(
         &self,
         patience: Duration,
@@ -139,11 +139,11 @@ impl AgentLink {
     }
 }
 
-/// Closes the connection, because QEMU only accepts the next one to a port after that.
+/// Closes the connection, so that QEMU accepts the next one to the port.
 impl Drop for AgentLink {
     fn drop(&mut self) {
         if let Some(socket) = &self.socket {
-            // This fails if the agent has already closed the connection.
+            // Fails if the agent has already closed the connection.
             let _ = socket.shutdown(Shutdown::Both);
         }
     }

@@ -36,7 +36,7 @@ pub struct AttachedVm {
 }
 
 impl AttachedVm {
-    /// With `by_accesses`, needs are derived from accesses, otherwise from memory in use.
+    /// Derives needs from accesses if `by_accesses` is set, otherwise from memory in use.
     pub fn open(access: VmAccess, by_accesses: bool, interval: Duration) -> Result<Self, MemoryError> {
         let vm = RunningVm::open(&access, interval)?;
         Self::of(vm, access, by_accesses, interval)

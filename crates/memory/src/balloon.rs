@@ -1,4 +1,4 @@
-//! The interface of all methods, and the resizing of a guest from request to completion.
+//! Resizes a guest and waits for completion, through the interface that all methods implement.
 
 use std::{
     thread,
@@ -10,10 +10,10 @@ use workload::BalloonInterval;
 
 use crate::error::MemoryError;
 
-/// The shortest and longest time between polls. A poll takes about 80 system calls in QEMU, which are
-/// included in its CPU time.
+/// The shortest and longest time between polls. A poll takes about 80 system calls in QEMU, which count towards
+/// QEMU's CPU time.
 const LOOKS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(50)];
-/// The polling interval is the elapsed time divided by this, until some memory has moved.
+/// Until some memory has moved, the polling interval is the elapsed time divided by this.
 const RESOLUTION: u32 = 30;
 const PATIENCE: Duration = Duration::from_secs(30);
 const INTERVALS: u32 = 20;
@@ -41,11 +41,11 @@ pub struct Resize {
     pub moved: Bytes,
     pub first: Nanos,
     pub elapsed: Nanos,
-    /// Each interval covers an equal part of the total. There are fewer if the resize was fast.
+    /// Each interval covers an equal part of the total. A fast resize has fewer intervals.
     pub intervals: Vec<BalloonInterval>,
 }
 
-/// Waits for completion. Fails if there is no further progress, or if the guest returns invalid blocks.
+/// Waits for completion. Fails if progress stops or the guest returns invalid blocks.
 pub fn resize(
     balloon: &mut dyn Balloon,
     guest: &mut dyn GuestAgent,
@@ -82,7 +82,7 @@ pub fn resize(
 }
 
 impl Resize {
-    /// Returns half of the estimated remaining time. This finds the end precisely with few polls.
+    /// Returns half of the estimated remaining time, which finds the end precisely with few polls.
     fn next_look(&self, since: Duration, asked: Bytes) -> Duration {
         let left = asked.0.saturating_sub(self.moved.0) as f64 / self.moved.0.max(1) as f64;
         let wait =

@@ -25,7 +25,7 @@ const INTERVAL: Nanos = Nanos(10_000_000_000);
 const SHORTEST: Nanos = Nanos(1_000_000_000);
 /// By default, the floor is the initial memory divided by this.
 const FLOOR: u64 = 4;
-/// The default target with one tier. Memory in use beyond it is swapped out, or the OOM killer ends a process.
+/// The default target with one tier: memory in use beyond it is swapped out, or the OOM killer ends a process.
 const TARGET: Share = Share(1.0);
 /// The default target with two tiers. Slow memory serves the remaining accesses.
 const TARGET_OF_TIERS: Share = Share(0.9);
@@ -98,7 +98,7 @@ struct VmTable {
 }
 
 impl VmTable {
-    /// Memory that is not accessed must be stored elsewhere: in slow memory or, if a target allows it, in swap.
+    /// Unaccessed memory must go elsewhere: to slow memory or, if a target allows it, to swap.
     fn uses_accesses(&self) -> bool {
         !self.slow_nodes.is_empty() || self.target.is_some()
     }
@@ -136,8 +136,8 @@ impl VmsConfig {
         self.interval.unwrap_or(INTERVAL).into()
     }
 
-    /// Connects to every machine's monitor. With a directory for `locks`, prevents other processes from
-    /// moving the machines' memory. `tool` must be the version of the agents in the guests.
+    /// Connects to every machine's monitor. With a directory for `locks`, keeps other processes from moving the
+    /// machines' memory. `tool` must be the version of the agents in the guests.
     pub fn attach(
         &self,
         locks: Option<&Path>,
@@ -185,7 +185,7 @@ impl VmsConfig {
         self.vms.get(name).is_some_and(VmTable::uses_accesses)
     }
 
-    /// `whole` is the initial memory. The size of slow memory does not change.
+    /// `whole` is the initial memory. Slow memory keeps its size.
     fn of_vm(&self, name: &str, whole: Tiers) -> Result<VmSettings, ConfigError> {
         let written = &self.vms[name];
         let ceiling = written.ceiling.unwrap_or(whole.fast);

@@ -1,4 +1,4 @@
-//! Errors of moving memory.
+//! Errors when moving memory.
 
 use machine::MonitorError;
 use thiserror::Error;

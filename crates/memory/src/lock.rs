@@ -1,4 +1,4 @@
-//! A per-machine lock for moving its memory. The kernel releases it when the holder exits.
+//! A per-machine lock for moving its memory, released by the kernel when the holder exits.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -33,7 +33,7 @@ impl MemoryLock {
 
 impl Drop for MemoryLock {
     fn drop(&mut self) {
-        // The file is removed while it is locked. If that fails, an empty file remains.
+        // Removes the file while it is locked. If that fails, an empty file remains.
         let _ = fs::remove_file(&self.path);
     }
 }

@@ -1,4 +1,4 @@
-//! Tracks whether the guest or the host owns each block of guest memory. A block is never owned by both.
+//! Tracks whether the guest or the host owns each block of guest memory. No block has two owners.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Rounds of the rebalancer over running virtual machines. The decisions are made by `policy`.
+//! Rounds of the rebalancer over running virtual machines. `policy` makes the decisions.
 
 use std::{
     sync::{
@@ -18,7 +18,7 @@ use crate::{
     sample::MemorySample,
 };
 
-/// A quarter of the interval, because released memory is given to other machines within the same interval.
+/// A quarter of the interval, because other machines get the released memory within the same interval.
 const PATIENCE: Duration = Duration::from_secs(2);
 const GLANCE: Duration = Duration::from_millis(20);
 
@@ -89,8 +89,7 @@ impl Rebalance {
         self.vms
     }
 
-    /// With `dry`, no memory is moved. Machines that are silent remain unchanged, and their memory stays
-    /// reserved.
+    /// With `dry`, no memory is moved. Silent machines remain unchanged, and their memory stays reserved.
     pub fn round(&mut self, dry: bool) -> Round {
         let seen = look_at_all(&mut self.vms, self.interval);
         let observations: Vec<_> = self.vms.iter().map(|(name, vm)| vm.observation(name, &seen)).collect();

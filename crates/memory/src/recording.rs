@@ -1,5 +1,4 @@
-//! Recordings of VM memory samples. A recording has one JSON document per line, and samples are appended as they are
-//! taken.
+//! Recordings of VM memory samples: one JSON document per line, appended as samples are taken.
 
 use std::{
     fs::File,
@@ -36,7 +35,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// If a crash left an incomplete last line, it is terminated so that only that line is lost.
+    /// Terminates an incomplete last line, which a crash may have left, so that only that line is lost.
     pub fn open(path: &Path) -> Result<Self, RecordingError> {
         let open = || -> io::Result<File> {
             let mut file = output_file::open_append(path)?;

@@ -52,14 +52,14 @@ pub struct RunningVm {
 /// Unknown values are `None`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GuestMemory {
-    /// The initial memory minus the memory taken, as seen by the host.
+    /// The initial memory minus the taken memory, as seen by the host.
     pub size: Bytes,
     pub slow: Bytes,
     pub resident: Option<Bytes>,
     pub free: Option<Bytes>,
     pub available: Option<Bytes>,
     pub swap_used: Option<Bytes>,
-    /// Refaults per second, or major faults and swap-ins if there is no agent.
+    /// Refaults per second, or major faults and swap-ins without an agent.
     pub refaults_per_second: Option<f64>,
     /// PSI: the fraction of time in which some task was stalled on memory.
     pub pressure: Option<Share>,
@@ -99,7 +99,7 @@ impl GuestMemory {
         self.nodes.iter().flat_map(|node| &node.accesses)
     }
 
-    /// The policy's input, or `None` if there is no data from the guest. With `by_accesses`, it includes accesses.
+    /// The policy's input, including accesses with `by_accesses`, or `None` without data from the guest.
     #[must_use]
     pub fn report(&self, by_accesses: bool) -> Option<GuestReport> {
         let class = |class: &AccessClass| HeatClass { bytes: class.bytes, accesses: class.accesses as f64 };
@@ -115,8 +115,7 @@ impl GuestMemory {
         })
     }
 
-    /// `machine` is the VM's total memory. On the first impossible number, an error is returned and nothing
-    /// is added.
+    /// `machine` is the VM's total memory. The first impossible number is returned as an error, and nothing is added.
     fn take_in(&mut self, telemetry: MemoryTelemetry, slow: &[u32], machine: Bytes) -> Result<(), String> {
         let seconds = telemetry.elapsed.seconds();
         let share = |part: Nanos| (seconds > 0.0).then(|| Share((part.seconds() / seconds).min(1.0)));
@@ -141,8 +140,8 @@ impl GuestMemory {
 }
 
 impl RunningVm {
-    /// Locks the machine if its memory is to be moved, and enables balloon statistics at this interval, which
-    /// is at least 1 s. Fails if the monitor has another client, or if another process is moving the memory.
+    /// Locks the machine if its memory is to be moved, and enables balloon statistics at this interval, but at most
+    /// once per second. Fails if the monitor has another client, or if another process is moving the memory.
     pub fn open(access: &VmAccess, interval: Duration) -> Result<Self, MemoryError> {
         let monitor = Monitor::open(&access.qmp, &access.stop)?;
         let pid = monitor.listener();
@@ -176,7 +175,7 @@ impl RunningVm {
         self.means.sizes(&mut self.monitor, &self.access.slow)
     }
 
-    /// Guest values older than `stale` are returned as `None`.
+    /// Returns guest values older than `stale` as `None`.
     pub fn look(&mut self, stale: Duration) -> Result<GuestMemory, MemoryError> {
         let (size, slow) = self.sizes()?;
         let machine = self.whole()? + slow;

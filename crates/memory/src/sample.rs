@@ -1,4 +1,4 @@
-//! A sample of VM memory as one line of JSON. It is printed by `plumb memory top --json` and stored in recordings.
+//! A sample of VM memory as one line of JSON, printed by `plumb memory top --json` and stored in recordings.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ pub struct MemorySample {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct VmSample {
     pub name: String,
-    /// Set if it could not be sampled.
+    /// Set if the VM could not be sampled.
     error: Option<String>,
     method: Option<String>,
     /// Maximum fast memory.

@@ -11,16 +11,15 @@ use crate::{
     sample::MemorySample,
 };
 
-/// Additional time for the first report of memory accesses. DAMON needs 4 s, or more on a busy machine.
+/// Extra time for the first report of memory accesses. DAMON needs 4 s, or more on a busy machine.
 const FIRST_REPORTS: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
 pub struct Sampler {
-    /// The first sample was taken when attaching. Later access counts are compared with it.
+    /// Attaching already took the first sample. Later access counts are relative to it.
     pub vms: AttachedVms,
     pub interval: Duration,
-    /// Whether to take only one sample. It is taken after the first report of memory accesses, if that report
-    /// arrives in time.
+    /// Whether to take only one sample, after the first report of memory accesses if that arrives in time.
     pub once: bool,
 }
 

@@ -28,8 +28,8 @@ const FIRST_LOOK: &str = "the first reading only starts the count";
 pub trait AccessSource: Send {
     fn kind(&self) -> AccessSourceKind;
 
-    /// Returns the accesses since the previous call. The result is pending on the first call, and on the first call
-    /// after memory is added or removed.
+    /// Returns the accesses since the previous call. The first call, and the first call after memory is added or
+    /// removed, return a pending result.
     fn look(&mut self) -> Result<Look, MemoryError>;
 
     fn cost(&self) -> Nanos {

@@ -1,4 +1,4 @@
-//! Tests hostile guests and monitors. Each VM has a scripted monitor and a scripted agent, which use sockets.
+//! Tests hostile guests and monitors. Each VM has a scripted monitor and a scripted agent on sockets.
 
 use std::{
     collections::BTreeMap,

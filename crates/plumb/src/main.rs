@@ -1,5 +1,5 @@
-//! Selects a role: the command line, a controller's agent, or the first process of a guest. The first process acts as
-//! an agent or executes a nested run.
+//! Selects a role: the command line, a controller's agent, or a guest's first process, which acts as an agent or
+//! executes a nested run.
 #![expect(clippy::disallowed_macros, reason = "an agent's last output goes to standard error")]
 
 use std::{
@@ -33,8 +33,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns whether the kernel command line selects a nested run. The kernel passes words that it does not know to the
-/// first process.
+/// Returns whether the kernel command line selects a nested run. The kernel passes unknown words to the first
+/// process.
 fn conducts() -> bool {
     env::args().next_back().is_some_and(|word| word == protocol::guest::CONDUCT)
 }

@@ -1,5 +1,5 @@
-//! Compares the rebalancer with other policies on 1,000 simulated VMs. The arguments are `seed=N` (default: seeds 21
-//! to 25) and part of a scenario's name.
+//! Compares the rebalancer with other policies on 1,000 simulated VMs. Arguments: `seed=N` (default: seeds 21 to 25)
+//! and part of a scenario's name.
 #![expect(clippy::disallowed_macros, reason = "prints tables")]
 
 #[path = "../tests/simulation/host.rs"]

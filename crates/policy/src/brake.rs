@@ -1,13 +1,13 @@
-//! The brake: if a VM comes under pressure after giving up DRAM, it gets the DRAM back and is not squeezed again for
-//! a while.
+//! The brake: a VM that comes under pressure after giving up DRAM gets the DRAM back and is not squeezed again for a
+//! while.
 
 use serde::{Deserialize, Serialize};
 use units::Bytes;
 
-/// A squeeze is recent for this number of decisions. PSI is an average over ten seconds.
+/// The number of decisions for which a squeeze counts as recent. PSI is an average over ten seconds.
 const RECENT: u32 = 3;
-/// The number of decisions without pressure before the next squeeze. This number doubles if a squeeze causes pressure
-/// again, and halves after a successful squeeze.
+/// The number of decisions without pressure before the next squeeze. It doubles if a squeeze causes pressure again,
+/// and halves after a successful squeeze.
 const FIRST_REST: u32 = 16;
 const LONGEST_REST: u32 = 4096;
 

@@ -1,4 +1,4 @@
-//! The miss curve of a VM, expressed as hits.
+//! A VM's miss curve, expressed as hits.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,9 +6,9 @@ use crate::observation::HeatClass;
 
 /// Small enough to decide on a thousand VMs in milliseconds.
 const MOST_POINTS: usize = 48;
-/// A fraction of the accesses, which doubles until the curve is short enough.
+/// As a fraction of accesses. It doubles until the curve is short enough.
 const TOLERANCE: f64 = 1e-5;
-/// Ignores this fraction of accesses, because a running average never fully decays to zero for memory that was ever
+/// The fraction of accesses to ignore, because a running average never fully decays to zero for memory that was ever
 /// touched.
 const TAIL: f64 = 1e-4;
 
@@ -77,8 +77,8 @@ impl Curve {
         Self::thinned(places.into_iter().map(mean).collect())
     }
 
-    /// Part of the DRAM holds the hottest memory, and the rest a random sample. A placement of 1 gives this
-    /// curve, and 0 a straight line.
+    /// Returns the curve for DRAM of which a part holds the hottest memory, and the rest a random sample. A placement
+    /// of 1 gives this curve, and 0 a straight line.
     pub(crate) fn placed(&self, placement: f64) -> Self {
         let accessed = self.accessed();
         let place = |(x, y): &(f64, f64)| (*x, placement * y + (1.0 - placement) * x / accessed);

@@ -11,15 +11,14 @@ const LEAST_SCATTER: f64 = 0.125;
 const ASSUMED_STEPS: u32 = 8;
 const SCATTER_WEIGHT: f64 = 0.05;
 
-/// CUSUM test (Page, Biometrika 41, 1954): deviations beyond one standard error are summed up, and a sum of ten is a
-/// shift.
+/// CUSUM test (Page, Biometrika 41, 1954): sums up deviations beyond one standard error. A sum of ten is a shift.
 const ALLOWANCE: f64 = 1.0;
 const SHIFT: f64 = 10.0;
 const MEASURED: f64 = 0.02;
 
-/// Limits the effect of a single histogram, so that one outlier does not count as a shift, but two in a row do.
+/// Limits the effect of a single histogram, so that two outliers in a row count as a shift, but one does not.
 const MOST_DEVIATION: f64 = 6.0;
-/// A deviation this large must be confirmed by the next histogram.
+/// The next histogram must confirm a deviation this large.
 const OUTLIER: f64 = 3.0;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -51,7 +50,7 @@ const fn many() -> u32 {
 }
 
 impl Estimate {
-    /// Shifts are detected in the amount of DRAM that serves `target`.
+    /// Detects shifts in the amount of DRAM that serves `target`.
     pub(crate) fn new(first: Curve, target: f64) -> Self {
         let (last, variance) = (first.bytes(target).max(1.0), FIRST_SCATTER * FIRST_SCATTER);
         Self {
@@ -95,8 +94,8 @@ impl Estimate {
         false
     }
 
-    /// A low hit ratio is first attributed to idle memory, and only below `target`, since cold memory makes room for
-    /// hot memory.
+    /// Attributes a low hit ratio to idle memory first. A ratio at or above `target` adds no idle memory, because
+    /// cold memory makes room for hot memory.
     pub(crate) fn learn_placement(
         &mut self,
         bytes: f64,
@@ -140,8 +139,7 @@ impl Estimate {
         self.scatter(headroom) / averaged.sqrt()
     }
 
-    /// Clips the difference between consecutive histograms, so that neither a drift nor a shift is mistaken for
-    /// scatter.
+    /// Clips the difference between consecutive histograms, so that drifts and shifts are not mistaken for scatter.
     fn learn_scatter(&mut self, need: f64, headroom: f64) {
         let most = OUTLIER * self.scatter(headroom);
         let step = (need / self.last).ln() / std::f64::consts::SQRT_2;
@@ -196,7 +194,7 @@ mod tests {
         assert!((learned(&sizes) - 8.0).abs() < 0.01);
     }
 
-    /// If shifts were treated as scatter, the next one would be harder to detect.
+    /// Treating a shift as scatter would make the next one harder to detect.
     #[test]
     fn shifts_do_not_count_as_scatter() {
         let mut estimate = Estimate::new(Curve::uniform(4.0 * GIB), 0.9);
@@ -223,7 +221,7 @@ mod tests {
         assert!(learned(&sizes) / sizes[39] > 0.9, "{}", learned(&sizes) / sizes[39]);
     }
 
-    /// The VM has 176 MiB, of which 60 are not accessed. The hot 112 MiB out of 160 get 97 % of the accesses.
+    /// Of the VM's 176 MiB, 60 are not accessed. The hot 112 MiB out of 160 get 97 % of the accesses.
     #[test]
     fn idle_memory_adds_to_the_need() {
         const MIB: f64 = 1_048_576.0;

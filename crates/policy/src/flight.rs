@@ -1,10 +1,10 @@
-//! Moves that are not complete yet.
+//! Incomplete moves.
 
 use serde::{Deserialize, Serialize};
 
 use crate::tiers::Tiers;
 
-/// The number of decisions without progress after which a move is abandoned.
+/// A move is abandoned after this many decisions without progress.
 const PATIENCE: u32 = 5;
 const REST: u32 = 16;
 

@@ -1,4 +1,4 @@
-//! Distributes the DRAM that is free in this decision.
+//! Distributes this decision's free DRAM.
 
 use units::Bytes;
 
@@ -130,7 +130,7 @@ fn reason(want: &Want<'_>, after: Bytes) -> Reason {
     }
 }
 
-/// After a partial move, the VM has its DRAM but lacks slow memory.
+/// Completes a partial move, after which a VM has its DRAM but lacks slow memory.
 pub(crate) fn restored(candidate: &Candidate<'_>, settings: &Settings, ledger: &mut Ledger) -> Option<Move> {
     let Candidate { vm, has, ordered, .. } = candidate;
     let counted = has.slow.max(ordered.slow).0;

@@ -1,5 +1,4 @@
-//! Decides how much DRAM each virtual machine of a host gets. Decisions are deterministic: the same observations give
-//! the same moves.
+//! Decides how much DRAM each virtual machine of a host gets. The same observations always give the same moves.
 
 mod allocation;
 mod brake;

@@ -74,7 +74,7 @@ pub struct Outlook {
     pub basis: Basis,
 }
 
-/// What a VM's need is derived from.
+/// The data from which a VM's need is derived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {

@@ -9,8 +9,8 @@ use crate::tiers::Tiers;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
     pub vm: String,
-    /// Memory as seen by the host, from the balloon or virtio-mem device. If a guest reported this itself, it could
-    /// take memory away from other guests.
+    /// Memory as the host sees it, from the balloon or virtio-mem device. A guest that reported this itself could
+    /// take memory away from others.
     pub has: Tiers,
     pub guest: Option<GuestReport>,
 }

@@ -17,7 +17,7 @@ use crate::{
 
 /// In standard errors.
 const TO_KEEP: f64 = 3.0;
-/// In standard errors. The value is higher in a shortage, because other VMs lack DRAM too.
+/// In standard errors. Higher in a shortage, because other VMs lack DRAM too.
 const TO_ASK: f64 = 1.5;
 const TO_ASK_IN_SHORTAGE: f64 = 3.0;
 
@@ -92,7 +92,7 @@ impl<'a> Candidate<'a> {
         let known = (!state.flight.rests()).then(|| basis(vm, state, guest)).flatten();
         let (floor, ceiling) = match known {
             Some(_) => (vm.floor.fast.0.max(guarded), most),
-            // A VM that has no data, or that does not follow orders, retains its memory.
+            // A VM that has no data or does not follow orders retains its memory.
             None => (has, has),
         };
         let (curve, basis) = known.unwrap_or((Curve::uniform(1.0), Basis::Nothing));
@@ -117,9 +117,9 @@ impl<'a> Candidate<'a> {
         }
     }
 
-    /// In a shortage, a VM counts as below its need only if it is half a headroom below its goal. Otherwise, noise
-    /// would move memory back and forth. For the same reason, a reversal requires another half headroom, unless the
-    /// load has shifted.
+    /// In a shortage, a VM counts as below its need only if it is half a headroom below its goal, because noise would
+    /// otherwise move memory back and forth. For the same reason, a reversal requires another half headroom, unless
+    /// the load has shifted.
     fn aim(&mut self, level: Level, settings: &Settings, state: &State) {
         let (Share(headroom), Share(smoothing)) = (settings.headroom, settings.smoothing);
         let (need, goal) = (self.claim.bounded_need(), self.claim.at(level, headroom));
@@ -135,7 +135,7 @@ impl<'a> Candidate<'a> {
             (need, TO_ASK)
         };
         self.goal = goal.ceil() as u64;
-        // DRAM above the ceiling is removed, however uncertain the estimate is.
+        // Removes DRAM above the ceiling, however uncertain the estimate is.
         let keeps = (goal * (1.0 + kept + turn(Direction::Grows))).ceil() as u64;
         self.keeps = keeps.min(self.vm.most_fast());
         let misses = !level.is_short() && estimate.is_some_and(|estimate| estimate.misses(self.vm.target.0));
@@ -168,7 +168,7 @@ impl<'a> Candidate<'a> {
 fn basis(vm: &VmSettings, state: &VmState, guest: &GuestReport) -> Option<(Curve, Basis)> {
     let lifted = state.guard.need().0 as f64 / vm.target.0;
     if let Some(estimate) = &state.estimate {
-        // The VM is under pressure and does not have all of its memory. The missing part does not show up in its
+        // The VM is under pressure without having all of its memory. The missing part does not show up in its
         // accesses.
         let curve = estimate.curve();
         let basis = if curve.bytes(vm.target.0) < state.guard.need().0 as f64 {

@@ -1,4 +1,4 @@
-//! A single decision, with the steps observe, plan, determine free memory, squeeze and grow.
+//! A single decision: observe, plan, determine free memory, squeeze, grow.
 
 use std::collections::BTreeSet;
 

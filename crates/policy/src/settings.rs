@@ -10,12 +10,12 @@ use crate::{settings_error::SettingsError, tiers::Tiers};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     pub capacity: Tiers,
-    /// DRAM reserved for growing VMs. It is never taken from a VM that needs it.
+    /// DRAM reserved for growing VMs, but never taken from a VM that needs it.
     pub reserve: Bytes,
     pub step: Bytes,
-    /// The largest step as a fraction of the VM's memory. The smaller of the two limits applies.
+    /// The largest step as a fraction of the VM's memory. The smaller of both limits applies.
     pub step_share: Share,
-    /// A VM below its need grows to this much above it, and is not squeezed below that.
+    /// A VM below its need grows to this margin above it, and is not squeezed further.
     pub headroom: Share,
     /// Weight of the newest histogram, once there are several.
     pub smoothing: Share,

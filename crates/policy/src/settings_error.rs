@@ -1,4 +1,4 @@
-//! Errors in settings. Each one names the VM and how to fix it.
+//! Errors in settings, each with the VM's name and a fix.
 
 use thiserror::Error;
 use units::Bytes;

@@ -38,13 +38,13 @@ pub(crate) fn squeezes(
 ) -> Vec<Move> {
     let mut moves = Vec::new();
     let mut coming = ledger.fast.saturating_add(plan.candidates.iter().map(in_flight).sum());
-    // The VM with the largest excess goes first, which results in few moves and none for VMs near their goals.
+    // Starting with the largest excess results in few moves, and in none for VMs near their goals.
     let mut givers: Vec<(f64, &Candidate<'_>)> =
         plan.candidates.iter().filter(may_give).map(|candidate| (excess(candidate), candidate)).collect();
     givers.sort_by(|one, other| other.0.total_cmp(&one.0));
     for (excess, candidate) in givers {
-        // To restore the headroom of other VMs, only VMs whose excess is larger than their own headroom give up DRAM.
-        // This way, noise does not cause small moves.
+        // To restore other VMs' headroom, only VMs with more excess than their own headroom give up DRAM, so noise
+        // causes no small moves.
         let wanted = match excess {
             f64::INFINITY => u64::MAX,
             excess if excess >= 1.0 + settings.headroom.0 => wanted.all,
@@ -80,7 +80,7 @@ fn is_above(candidate: &Candidate<'_>) -> bool {
     candidate.has.fast.0 > candidate.vm.most_fast()
 }
 
-/// Takes at most a step, in whole blocks, as far as there is room in slow memory.
+/// Takes at most a step, in whole blocks, as far as slow memory has room.
 fn squeeze(
     candidate: &Candidate<'_>,
     settings: &Settings,

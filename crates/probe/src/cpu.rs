@@ -1,4 +1,4 @@
-//! The CPU time of the machine, computed from two readings of /proc/stat (proc(5)).
+//! The machine's CPU time, from two readings of /proc/stat (proc(5)).
 
 use procfs::{CpuTime, CurrentSI, KernelStats};
 use samples::{CpuTimes, MachineCpu};
@@ -47,8 +47,8 @@ impl CpuReading {
         }
     }
 
-    /// Returns the difference for each CPU. It is empty if a CPU went online or offline, because the kernel
-    /// lists only online CPUs.
+    /// Returns the difference for each CPU, or nothing if a CPU went online or offline, because the kernel lists only
+    /// online CPUs.
     fn by_cpu_since(&self, earlier: &Self) -> Vec<CpuTimes> {
         if self.by_cpu.len() != earlier.by_cpu.len() {
             return Vec::new();

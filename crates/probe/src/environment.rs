@@ -10,13 +10,12 @@ use crate::file::line;
 /// The clock source that x86 uses until the TSC is calibrated, about a second after driver initialization
 /// (`tsc_refine_calibration_work` in arch/x86/kernel/tsc.c).
 const PROVISIONAL_CLOCK: &str = "tsc-early";
-/// By this time, calibration has ended even after a few failures. In nanoseconds since boot.
+/// The time since boot, in nanoseconds, by which calibration has ended even after a few failures.
 const CLOCK_SETTLED_BY: u64 = 10_000_000_000;
-/// The polling interval in nanoseconds. The kernel does not announce a new clock source, so it has to be
-/// polled.
+/// The polling interval in nanoseconds. The kernel does not announce a new clock source.
 const CLOCK_ASKED_EVERY: u64 = 20_000_000;
 
-/// Reads the environment. If the machine has just booted, this waits until the clock source is final.
+/// Reads the environment. On a freshly booted machine, waits until the clock source is final.
 #[must_use]
 pub fn environment() -> Environment {
     let cpu = CpuInfo::current().ok();
@@ -56,7 +55,7 @@ fn settled(
     wait_until: impl Fn(u64),
 ) -> Option<String> {
     loop {
-        // The time is read first, so that the clock source is at least as recent as the time.
+        // Reads the time first, so that the clock source is no older than the time.
         let asked = now();
         let source = current();
         if source.as_deref() != Some(PROVISIONAL_CLOCK) || asked >= CLOCK_SETTLED_BY {

@@ -1,4 +1,4 @@
-//! Errors that occur when reading kernel files.
+//! Errors when reading kernel files.
 
 use thiserror::Error;
 

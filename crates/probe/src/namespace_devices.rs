@@ -5,7 +5,7 @@ use units::Bytes;
 
 use crate::target::open;
 
-/// Returns the counters of all devices since they were created. The list is empty if they cannot be read.
+/// Returns the counters of all devices since their creation, or an empty list if they cannot be read.
 #[must_use]
 pub fn namespace_devices(pid: u32) -> Vec<DeviceCounters> {
     let Some(status) = open(pid).and_then(|process| process.dev_status().ok()) else { return Vec::new() };

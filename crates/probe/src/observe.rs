@@ -4,8 +4,8 @@ use protocol::{BreakdownOrder, Subject};
 use samples::{ProbeKind, ProbeResults};
 use thiserror::Error;
 
-/// The programs of a probe are loaded once, and then started and stopped as needed. The kernel unloads them
-/// when the probe is dropped or the process ends.
+/// A probe loads its programs once, and then starts and stops them as needed. The kernel unloads them when the probe
+/// is dropped or the process ends.
 pub trait Probe: Send {
     fn kind(&self) -> ProbeKind;
 
@@ -22,7 +22,7 @@ pub struct Watch {
     pub latency_breakdown: Option<BreakdownOrder>,
 }
 
-/// Probe errors, which never contain the log of the BPF verifier.
+/// Never contains the log of the BPF verifier.
 #[derive(Debug, Clone, Error, PartialEq, Eq)]
 pub enum ProbeError {
     #[error("{reason}; {remedy}")]

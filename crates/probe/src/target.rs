@@ -35,7 +35,7 @@ pub enum TargetError {
 /// Finds a process by its PID or by the id of one of its threads. Fails for zombies.
 pub fn process(pid: u32) -> Result<TracedProcess, TargetError> {
     let found = open(pid).filter(|_| is_alive(pid)).ok_or(TargetError::NoProcess(pid))?;
-    // /proc also has a directory for each thread id. In that case, the thread's process is observed.
+    // /proc also has a directory for each thread id, so find the thread's process.
     let group = found.status().ok().and_then(|status| u32::try_from(status.tgid).ok()).unwrap_or(pid);
     Ok(TracedProcess { pid: group, name: name(&found).unwrap_or_else(|| "unknown".to_owned()) })
 }
@@ -54,8 +54,8 @@ pub struct LabelledProcess {
     pub value: String,
 }
 
-/// Finds other processes of this user that have the given environment variable. Those in containers are
-/// omitted, because a PID in the variable's value would refer to a different process inside the container.
+/// Finds other processes of this user that have the given environment variable. Skips containers, where a PID in the
+/// variable's value would refer to a different process.
 #[must_use]
 pub fn labelled(variable: &str) -> Vec<LabelledProcess> {
     let label = |process: &Process| {

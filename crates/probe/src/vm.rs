@@ -147,8 +147,7 @@ impl VmReading {
         }
     }
 
-    /// Assigns detached queues. Such a queue belongs to the only tap device, or to the device that inherited
-    /// its descriptor.
+    /// Assigns each detached queue to the only tap device, or to the device that inherited its descriptor.
     fn add_unused(&self, devices: &mut [VmDevice]) {
         let taps = devices.iter().filter(|device| device.tap.is_some()).count();
         for number in &self.descriptors.detached {
@@ -163,9 +162,8 @@ impl VmReading {
         }
     }
 
-    /// Decides which devices use vhost. The descriptors of vhost contain no device name, so only their number helps. If
-    /// there are none, vhost is off for all devices. If there is one per queue, it is on for all. For any other number,
-    /// the command line decides.
+    /// Decides which devices use vhost. Descriptors of vhost contain no device name, so only their number helps: none
+    /// means off for all devices, and one per queue means on for all. Otherwise, the command line decides.
     fn decide_vhost(&self, devices: &mut [VmDevice]) {
         if !self.unread.is_empty() {
             return;
@@ -176,8 +174,7 @@ impl VmReading {
             device.vhost = match held {
                 0 => Some(false),
                 held if held == queues => Some(true),
-                // QEMU may fall back to running without vhost, so the command line does not prove that it is
-                // on.
+                // QEMU may fall back to running without vhost, so the command line only proves that vhost is off.
                 _ => device.vhost.filter(|on| !on),
             };
         }

@@ -40,7 +40,7 @@ impl LineLimit {
 }
 
 const KEPT_CAPACITY: usize = 64 << 10;
-/// Parser errors are cut to this length, because they may quote the whole line.
+/// Parser errors may quote the whole line, so they are cut to this length.
 const MAX_QUOTE: usize = 200;
 
 #[derive(Debug, Error)]

@@ -1,5 +1,5 @@
-//! The protocol between the controller and its agents. They exchange JSON lines over a stream that never uses the
-//! measured path.
+//! The protocol between the controller and its agents: JSON lines over a stream that never uses the measured
+//! path.
 
 mod channel;
 pub mod guest;

@@ -16,15 +16,15 @@ pub enum MemoryOrder {
     /// Like [`MemoryOrder::TouchFree`], but hold the memory until [`MemoryOrder::Release`].
     Hold,
     Release,
-    /// Start to detect stalls of the guest, and fill free memory with a known pattern. With `compact`, also make the
-    /// kernel compact its memory repeatedly.
+    /// Start to detect stalls of the guest, and fill free memory with a known pattern. With `compact`, also
+    /// make the kernel compact its memory repeatedly.
     Watch {
         #[serde(default)]
         compact: bool,
     },
     /// Stop watching. Reply: [`MemoryReply::Watched`].
     Watched,
-    /// Take up to this much memory away from the guest.
+    /// Take up to this much memory from the guest.
     Take {
         memory: Bytes,
     },
@@ -32,7 +32,7 @@ pub enum MemoryOrder {
     GiveBack {
         memory: Bytes,
     },
-    /// Report how memory was used since the previous request. The first request starts monitoring.
+    /// Report memory use since the previous request. The first request starts monitoring.
     Telemetry {
         source: AccessSourceKind,
     },
@@ -44,7 +44,7 @@ pub enum AccessSourceKind {
     /// Use DAMON if it is available, otherwise MGLRU.
     #[default]
     Auto,
-    /// Access counts from DAMON, the guest kernel's data access monitor, for physical memory (admin-guide/mm/damon in
+    /// Access counts of physical memory from DAMON, the kernel's data access monitor (admin-guide/mm/damon in
     /// Linux).
     Damon,
     /// Touched memory from the generations of the multi-generational LRU (admin-guide/mm/multigen_lru.rst).
@@ -79,15 +79,15 @@ pub enum MemoryReply {
 /// How a guest used its memory since the previous telemetry.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryTelemetry {
-    /// Time since the previous telemetry, or zero for the first.
+    /// Time since the previous telemetry. Zero for the first.
     pub elapsed: Nanos,
-    /// The source of the accesses, or `None` if there is none.
+    /// The source of the accesses, if any.
     pub source: AccessSourceKind,
     pub no_accesses_reason: Option<String>,
     pub nodes: Vec<NodeMemory>,
     pub available: Bytes,
     pub swap_used: Bytes,
-    /// Pages that were read back from files and swap after being evicted.
+    /// Pages read back from files and swap after eviction.
     pub refaults: u64,
     pub stalled: Option<Nanos>,
     pub cost: Nanos,
@@ -96,7 +96,7 @@ pub struct MemoryTelemetry {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeMemory {
     pub node: u32,
-    /// Whether the host stores the node in slow memory. A guest does not know this, and its value is ignored.
+    /// Whether the host stores the node in slow memory. A guest does not know this, so its value is ignored.
     #[serde(default)]
     pub slow: bool,
     pub size: Bytes,
@@ -117,7 +117,7 @@ impl NodeMemory {
     }
 }
 
-/// Memory that is accessed at about the same frequency.
+/// Memory that is accessed about equally often.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccessClass {
     pub bytes: Bytes,

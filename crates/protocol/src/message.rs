@@ -1,7 +1,7 @@
 //! The messages. Both sides first send [`Hello`].
 //!
-//! Messages from guests are externally tagged, so that the receiver knows the type first and never buffers arbitrary
-//! JSON.
+//! Messages from guests are externally tagged, so that the receiver knows the type first and never buffers
+//! arbitrary JSON.
 
 use std::{collections::BTreeMap, net::IpAddr};
 
@@ -47,13 +47,13 @@ pub enum ToAgent {
 pub enum Order {
     /// Describe this machine. Reply: [`Reply::Environment`].
     Describe,
-    /// Configure this guest's devices according to the lab, or create the part of the lab on this existing host.
+    /// Configure this guest's devices according to the lab, or create this existing host's part of the lab.
     /// Reply: [`Reply::Done`].
     ConfigureNetwork { lab: Box<Lab>, host: HostName },
     /// Find the interface of this existing host. Reply: [`Reply::Interface`].
     FindInterface {
         host: HostName,
-        /// If `None`, the address of the SSH connection or of `interface` is used.
+        /// Defaults to the address of the SSH connection or of `interface`.
         address: Option<IpAddr>,
         interface: Option<DeviceName>,
     },
@@ -69,11 +69,11 @@ pub enum Order {
     ReadCounters { devices: Vec<DeviceRef> },
     /// Open a server. Reply: [`Reply::Listening`] once clients can connect.
     Serve(ServerOrder),
-    /// Run the client. Reply: [`Reply::Report`] after the end of the trial.
+    /// Run the client. Reply: [`Reply::Report`] after the trial.
     Run(ClientOrder),
     /// Wait for the server to end. Reply: [`Reply::Report`].
     Collect { token: Token },
-    /// Start probes before there is traffic. Reply: [`Reply::Observing`] once the probes are active.
+    /// Start probes before there is traffic. Reply: [`Reply::Observing`] once they are active.
     Observe(ObserveOrder),
     /// Read and stop the probes. Reply: [`Reply::Observed`].
     Observed { token: Token },
@@ -81,9 +81,10 @@ pub enum Order {
     ProbeMtu(MtuProbe),
     /// Find the size above which packets to the UDP server are lost without an ICMP error. Reply: [`Reply::Hole`].
     FindHole(MtuProbe),
-    /// Send this many unfragmented packets to the UDP server, whether they arrive or not. Reply: [`Reply::Done`].
+    /// Send this many unfragmented packets to the UDP server, even if they do not arrive. Reply:
+    /// [`Reply::Done`].
     SendPackets { probe: MtuProbe, count: u32 },
-    /// Operate on the guest's memory. Supported only in virtual machines. Reply: [`Reply::Memory`].
+    /// Operate on the guest's memory, in virtual machines only. Reply: [`Reply::Memory`].
     Memory { work: MemoryOrder },
     /// Close the trial and discard its numbers. Reply: [`Reply::Done`].
     Abandon { token: Token },
@@ -121,7 +122,7 @@ pub struct MtuProbe {
 #[serde(rename_all = "kebab-case")]
 pub enum FromAgent {
     Hello(Hello),
-    /// Sent about ten times per second, for the live view only.
+    /// Sent about ten times per second, only for the live view.
     Progress(Progress),
     Reply {
         id: u64,

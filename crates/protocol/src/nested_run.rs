@@ -11,7 +11,7 @@ use crate::{guest::GuestSymbols, message::Hello};
 #[serde(rename_all = "kebab-case")]
 pub enum ToNestedRun {
     Hello(Hello),
-    /// The run to execute. This is sent once.
+    /// The run to execute, sent once.
     Start(Box<Commission>),
     Stop,
 }
@@ -22,7 +22,7 @@ pub struct Commission {
     pub plan: Plan,
     pub id: RunId,
     pub remedy_trials: Option<RemedyTrials>,
-    /// What has already been measured, if the run is resumed.
+    /// The earlier results, if the run is resumed.
     pub resume: Option<RunRecord>,
     /// Whether to use disturbed trials instead of repeating them.
     pub keep_disturbed: bool,
@@ -32,7 +32,7 @@ pub struct Commission {
     pub counts: bool,
 }
 
-/// Messages from a nested run, which are records to store and events to display, in order.
+/// Messages from a nested run, in order: records to store and events to display.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FromNestedRun {

@@ -19,7 +19,7 @@ pub struct ObserveOrder {
     pub latency_breakdown: Option<BreakdownOrder>,
 }
 
-/// The processes of an owner, including their threads and future children. For [`CpuConsumer::ClientVm`] and
+/// An owner's processes, including their threads and future children. For [`CpuConsumer::ClientVm`] and
 /// [`CpuConsumer::ServerVm`], these are VMMs, whose vCPU threads, other threads and vhost workers are
 /// distinguished.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,11 +46,11 @@ impl Subject {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BreakdownOrder {
     pub transport: Transport,
-    /// The server's address. No hop may change it or the port.
+    /// No hop may change the server's address or port.
     pub server: IpAddr,
     pub port: u16,
     pub message: Bytes,
-    /// Follow only one in this many messages.
+    /// Trace only one in this many messages.
     pub every: u32,
     pub devices: Vec<WatchedDevice>,
 }

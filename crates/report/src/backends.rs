@@ -1,4 +1,4 @@
-//! Renders a page, or the findings themselves, as text. Each format has its own, independent file.
+//! Renders a page, or the findings themselves, as text. Formats are independent of each other.
 
 mod bars;
 pub(crate) mod csv;

@@ -34,7 +34,7 @@ pub(crate) struct Chart {
     pub(crate) about: String,
     pub(crate) drawing: Drawing,
     pub(crate) data: Data,
-    /// The form for text formats, or `None` if a table shows the same data.
+    /// The chart in text formats, or `None` if a table shows the same data.
     pub(crate) plain: Option<Bars>,
 }
 

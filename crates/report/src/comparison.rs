@@ -1,4 +1,4 @@
-//! The page that compares two runs, and the order of its sections.
+//! The sections of a comparison of two runs.
 
 mod answer;
 mod cases;
@@ -22,8 +22,7 @@ use crate::{
 
 type Build = fn(&RunComparison) -> Option<Section>;
 
-/// Environments come before values. The answer is always present. It comes last, or first on pages that are
-/// read from the top.
+/// Environments come before values. The answer comes last, or first on pages that are read from the top.
 const ORDER: &[Build] = &[
     head::build,
     environment::build,

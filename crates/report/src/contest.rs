@@ -3,7 +3,7 @@
 use findings::{Comparison, Difference, Findings, Metric};
 use units::significant;
 
-/// Compares the results with their baselines, called `a`.
+/// Compares the results of `b` with their baselines, `a`.
 #[must_use]
 pub fn contest(findings: &Findings, [a, b]: [&str; 2]) -> Vec<String> {
     let compared = findings.results.iter().filter_map(|result| {

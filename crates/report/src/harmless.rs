@@ -1,10 +1,10 @@
-//! Escapes characters in untrusted text that a terminal or browser would interpret: control characters (C0, DEL, C1)
-//! and bidirectional overrides.
+//! Escapes characters in untrusted text that a terminal or browser would interpret: controls (C0, DEL, C1) and
+//! bidirectional overrides.
 
 use std::{borrow::Cow, fmt::Write};
 
-/// Replaces such characters with an escape, e.g. `\u001b`, which JSON and TOML read back unchanged. Line feeds, tabs
-/// and CSV line endings (RFC 4180) are preserved.
+/// Replaces control characters and bidirectional overrides with escapes that JSON and TOML can read back, e.g.
+/// `\u001b`. Preserves line feeds, tabs and CSV line endings (RFC 4180).
 #[must_use]
 pub fn harmless(text: &str) -> Cow<'_, str> {
     escaped(text, |sign, next| {
@@ -12,7 +12,7 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// Like [`harmless`], but on a single line: line feeds and tabs become spaces.
+/// Like [`harmless`], but turns line feeds and tabs into spaces.
 pub(crate) fn in_a_line(text: &str) -> String {
     escaped(&text.replace(['\n', '\t'], " "), |sign, _| is_obeyed(sign)).into_owned()
 }

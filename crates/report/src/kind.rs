@@ -1,4 +1,4 @@
-//! What a report shows for each kind of workload: for a result, for a single trial, and for its intervals.
+//! The values that a report shows for a result, a trial and its intervals, by kind of workload.
 
 mod balloon;
 mod connect;
@@ -16,7 +16,7 @@ use crate::{page::*, phrases, sections::percentiles::TitledDistribution};
 pub(crate) use stream::is_of_sender;
 pub(crate) use time_series::{TimeSample, TimeSeries};
 
-/// A name and a result's value, if any. Names and their order are the same for all results of a kind.
+/// A name and a result's value, if any. All results of a kind have the same names, in the same order.
 pub(crate) type Field = (&'static str, Option<String>);
 
 pub(crate) trait KindReport {
@@ -100,7 +100,7 @@ pub(crate) fn series(measurement: &Measurement) -> Vec<TimeSeries> {
     all
 }
 
-/// With fewer intervals, a table does not show how a value changes over time.
+/// Minimum intervals for a table of changes over time.
 const FEWEST: usize = 3;
 
 pub(crate) fn heads() -> Vec<String> {

@@ -1,7 +1,7 @@
-//! Lays out findings as a page of sections, and renders it as terminal text, Markdown, JSON or CSV.
+//! Lays out findings as a page of sections, and renders the page in several formats.
 //!
-//! Owns wording, order and layout. All formats agree because values are computed in `findings` and `samples` and only
-//! formatted here. Sections are independent of the format, and backends are independent of the domain.
+//! Owns wording, order and layout. All formats agree, because `findings` and `samples` compute the values.
+//! Sections are independent of the format, and backends of the domain.
 
 mod backends;
 mod chart;

@@ -1,4 +1,4 @@
-//! Interim results of a run in progress, one line each: results with their intervals, steps and findings.
+//! Interim results and findings of a run in progress, one line each.
 
 use findings::{Comparison, Difference, Findings, Interval, ResultSummary, SEVERAL, Severity};
 

@@ -1,4 +1,4 @@
-//! The page of the memory rebalancer, and the order of its sections.
+//! The page of the memory rebalancer.
 
 use findings::{MemorySummary, VmMemory};
 use units::Share;

@@ -1,4 +1,4 @@
-//! A report as a page of sections, which consist of blocks. Sections build it and backends render it.
+//! A report as a page of sections, which consist of blocks.
 
 pub(crate) use itertools::Itertools as _;
 
@@ -30,7 +30,7 @@ pub enum Summary {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Depth {
     Always,
-    /// Shown in every format, but folded in formats that are read from the top.
+    /// Folded in formats that are read from the top.
     Folded,
     OnlyFull,
 }
@@ -71,10 +71,10 @@ pub(crate) enum Block {
         ids: Vec<String>,
         findings: Vec<Vec<String>>,
     },
-    /// A chart. Formats that cannot show a chart draw its bars instead, if it has any.
+    /// Formats that cannot show charts draw its bars instead, if any.
     Chart(Box<Chart>),
     Commands(Vec<String>),
-    /// Shown on request and omitted from the brief form.
+    /// Folded, or omitted from the brief form.
     Folded {
         title: Text,
         blocks: Vec<Block>,

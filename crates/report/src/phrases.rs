@@ -1,4 +1,4 @@
-//! Phrases for estimates and comparisons, always with interval and confidence.
+//! Phrases for estimates and comparisons with intervals and confidence.
 
 mod change;
 mod gain;
@@ -113,7 +113,7 @@ pub(crate) fn difference_alone(metric: Metric, value: f64, comparison: &Comparis
     glued(&scale.with_unit(&scale.signed(comparison.difference)))
 }
 
-/// The scale of the less precise value, because further digits of the difference would contradict it.
+/// Returns the scale of the less precise value, which limits the difference's digits.
 fn scale_of_difference(metric: Metric, value: f64, comparison: &Comparison) -> Scale {
     let scales = [value, value - comparison.difference].map(|value| Scale::of(metric, value));
     let [one, other] = scales;
@@ -124,13 +124,13 @@ pub(crate) fn percent(share: f64) -> String {
     glued(&format!("{} %", (share * 1e8).round() / 1e6))
 }
 
-/// Formats a fraction that is only known roughly: `22 %`, `0.51 %`.
+/// Formats an approximate fraction: `22 %`, `0.51 %`.
 pub(crate) fn rough(share: f64) -> String {
     glued(&format!("{} %", units::significant(share * 100.0, 2)))
 }
 
-/// Formats a floor in both directions: a floor of 36 % hides an increase of 36 % or a decrease of 27 %, and
-/// a floor of 1.5 any ratio up to `2.5x`.
+/// Formats a floor in both directions. A floor of 36 % hides an increase of 36 % or a decrease of 27 %, and a
+/// floor of 1.5 hides any ratio up to `2.5x`.
 pub(crate) fn either_way(floor: f64) -> String {
     if floor < ALIKE {
         units::Share(floor).to_string()
@@ -158,7 +158,7 @@ pub(crate) fn machine(run: &RunSummary) -> String {
     )
 }
 
-/// For example `45 of 45 trials`, `unfinished: 12 of 45 trials`, `16 trials, imported`.
+/// Formats e.g. `45 of 45 trials`, `unfinished: 12 of 45 trials`, `16 trials, imported`.
 pub(crate) fn trials(run: &RunSummary) -> String {
     let completed = u64::from(run.completed);
     match run.state {

@@ -1,4 +1,4 @@
-//! The kinds of charts. Each has a file, and an entry in the list below.
+//! The kinds of charts.
 
 mod columns;
 pub(crate) mod comparison;
@@ -112,8 +112,7 @@ pub fn pictures(findings: &Findings, record: Option<&RunRecord>, options: &Optio
     KINDS.iter().flat_map(of_kind).map(Picture).collect()
 }
 
-/// Draws the results of at least two runs, with a line per run. There are only [`MOST_RUNS`] distinct
-/// colours.
+/// Draws two to [`MOST_RUNS`] runs, with a line per run. There are no more distinct colours.
 #[must_use]
 pub fn overlaid_pictures(runs: &[(RunRecord, Findings)], options: &Options) -> Vec<Picture> {
     let sources = runs.iter().map(|(record, findings)| Source::new(findings, Some(record), options));

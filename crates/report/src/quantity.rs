@@ -3,10 +3,10 @@
 use findings::Interval;
 use workload::{Metric, Quantity};
 
-/// U+2212, which is as wide as a plus.
+/// As wide as a plus sign.
 const MINUS: &str = "\u{2212}";
 
-/// A unit for a value, and the number of decimals for three significant digits.
+/// A unit, and the number of decimals for three significant digits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scale {
     divisor: f64,
@@ -32,7 +32,7 @@ pub(crate) fn with_minus(text: &str) -> String {
 }
 
 impl Scale {
-    /// For relative changes. The ratio of two values with three digits supports no further decimal.
+    /// For relative changes. Values with three digits do not justify more decimals.
     pub(crate) const CHANGE: Self = Self { divisor: 0.01, unit: "%", decimals: 1 };
 
     #[must_use]
@@ -50,7 +50,7 @@ impl Scale {
     }
 
     fn among(units: [(f64, &'static str); 4], value: f64) -> Self {
-        // Rounding comes first, so that 999.9 Mbit/s becomes 1.00 Gbit/s rather than 1000 Mbit/s.
+        // Round first, so that 999.9 Mbit/s becomes 1.00 Gbit/s rather than 1000 Mbit/s.
         let fits = |(divisor, _): &&(f64, &str)| value.abs() / divisor >= 0.9995;
         let (divisor, unit) = units.iter().find(fits).copied().unwrap_or(units[3]);
         Self { divisor, unit, decimals: decimals(value / divisor) }
@@ -66,7 +66,7 @@ impl Scale {
         Self { decimals, ..self }
     }
 
-    /// A scale for a size or rate in bytes, with binary or decimal prefixes, whichever need fewer digits.
+    /// For a size or rate in bytes. Uses binary or decimal prefixes, whichever need fewer digits.
     pub(crate) fn of_bytes(value: f64) -> Self {
         let scales = [BYTES, DECIMAL_BYTES].map(|units| Self::among(units, value));
         let exact = scales.iter().filter_map(|scale| scale.exact(value));
@@ -82,7 +82,7 @@ impl Scale {
         self.exact(value).unwrap_or(self)
     }
 
-    /// `None` if the value needs more than nine decimals, which means that it was computed.
+    /// Returns `None` if the value needs more than nine decimals, which only computed values do.
     fn exact(self, value: f64) -> Option<Self> {
         let all = format!("{:.10}", value / self.divisor);
         let decimals = all.trim_end_matches('0').split_once('.').map_or(0, |(_, decimals)| decimals.len());

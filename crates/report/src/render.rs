@@ -1,4 +1,4 @@
-//! The crate's entry point, which renders findings as text that ends with a newline. Owns the list of formats.
+//! The crate's entry point. Renders findings as text that ends with a newline.
 
 use std::{fmt, str::FromStr};
 
@@ -18,9 +18,9 @@ use crate::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     Terminal,
-    /// GitHub Flavored Markdown: everything, with long parts folded.
+    /// GitHub Flavored Markdown, complete, with long parts folded.
     Markdown,
-    /// A single file for a browser: everything, with long parts folded.
+    /// A single file for a browser, complete, with long parts folded.
     Html,
     Latex,
     Json,
@@ -87,11 +87,11 @@ pub fn section_names() -> impl Iterator<Item = &'static str> {
     sections::names()
 }
 
-/// Layout options, which formats without a layout ignore.
+/// Formats without a layout ignore these options.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     pub colour: bool,
-    /// The width in columns. Values below 60 are treated as 60.
+    /// In columns. Values below 60 mean 60.
     pub width: usize,
     /// `None` uses the run's objective.
     pub objective: Option<Objective>,
@@ -109,7 +109,7 @@ impl Default for Options {
     }
 }
 
-/// Raw samples come from `record`, the run itself.
+/// `record` provides the raw samples.
 #[must_use]
 pub fn render(findings: &Findings, record: Option<&RunRecord>, format: Format, options: &Options) -> String {
     let page = |usual| sections::page(findings, record, options, usual);
@@ -162,27 +162,26 @@ fn in_format(page: &Page, document: &impl Serialize, format: SingleFormat, optio
     }
 }
 
-/// A section is all hints and warnings.
+/// A [`View::Section`] contains all hints and warnings.
 #[must_use]
 pub fn render_single(single: &SingleMeasurement, format: SingleFormat, options: &Options) -> String {
     let usual = if format == SingleFormat::Terminal { View::Short } else { View::Full };
     in_format(&single::page(single, options.view.unwrap_or(usual)), single, format, options)
 }
 
-/// Formats one measurement on a single line, without a trailing newline: the main value, marked if there are
-/// warnings.
+/// Formats a measurement's main value, marked if there are warnings, on a line without a trailing newline.
 #[must_use]
 pub fn measurement_line(single: &SingleMeasurement) -> String {
     single::line(single)
 }
 
-/// Renders a trace with at most `top` rows per table; JSON is complete.
+/// Limits tables to `top` rows, except in JSON.
 #[must_use]
 pub fn render_trace(summary: &TraceSummary, top: usize, format: SingleFormat, options: &Options) -> String {
     in_format(&trace::page(summary, top), summary, format, options)
 }
 
-/// Shows at most `top` rows per table.
+/// Limits tables to `top` rows.
 #[must_use]
 pub fn render_vm(summary: &VmSummary, top: usize, format: SingleFormat, options: &Options) -> String {
     in_format(&trace::vm_page(summary, top), summary, format, options)

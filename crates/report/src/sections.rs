@@ -74,13 +74,13 @@ struct Entry {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// Shown on every page, because it identifies the run.
+    /// On every page, because it identifies the run.
     Head,
-    /// Shown on all pages, including the short one.
+    /// On the short page, too.
     Short,
-    /// Also on the short page, if no other section shows the values.
+    /// On the short page only if no other section shows the values.
     Chart,
-    /// Shown on the full page, before the findings.
+    /// On the full page, before the findings.
     Detail,
     Full,
 }
@@ -174,7 +174,7 @@ fn laid_out(entry: &Entry, section: Section) -> Section {
 }
 
 fn short(source: &Source<'_>) -> Vec<Section> {
-    // In runs with only system-call counts, those are the results.
+    // If a run only counted system calls, the counts are its results.
     let counts = source.findings.results.iter().all(|result| result.metric == Metric::Count);
     let is_short = |entry: &Entry| match entry.place {
         Place::Detail | Place::Full => counts && entry.name == "system-calls",

@@ -1,4 +1,4 @@
-//! Text as spans with a meaning, which each backend styles.
+//! Text as spans with a meaning. Each backend chooses their style.
 
 use findings::{Part, PartKind, Phrase};
 
@@ -27,22 +27,22 @@ impl Span {
     }
 }
 
-/// A space that keeps a number and its unit on one line. Backends print it as an ordinary space.
+/// Keeps a number and its unit on one line. Backends print an ordinary space.
 pub(crate) const GLUE: char = '\u{a0}';
 
-/// Allows a break within a word without a hyphen. Backends print nothing for it.
+/// Allows a break within a word, without a hyphen. Backends print nothing.
 pub(crate) const SOFT: char = '\u{200b}';
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Text(pub(crate) Vec<Span>);
 
 impl Text {
-    /// Creates text in one tone. Escapes control characters, because names come from user-written files.
+    /// Escapes control characters, because names come from user-written files.
     pub(crate) fn of(tone: Tone, text: impl AsRef<str>) -> Self {
         Self::default().and(tone, text)
     }
 
-    /// Quantities stay on one line. Names may be broken.
+    /// Keeps quantities on one line, but allows breaks in names.
     pub(crate) fn phrase(tone: Tone, phrase: &Phrase) -> Self {
         let part = |Part { text, kind }: &Part| match kind {
             PartKind::Text => text.clone(),

@@ -1,4 +1,4 @@
-//! The page of a trace or of two compared traces, and the order of its sections.
+//! The pages of a trace and of a comparison of two traces.
 
 mod calls;
 mod comparison;
@@ -37,7 +37,7 @@ const SHORTEST: Nanos = Nanos::from_millis(100);
 
 type Build = fn(&Source<'_>) -> Option<Section>;
 
-/// Missing data is mentioned before any values.
+/// Missing data comes before any values.
 const ORDER: &[Build] = &[
     head::build,
     conclusion::build,

@@ -113,8 +113,8 @@ impl HostCounters {
         self.insert_failed > 0 || self.table_full > 0 || self.checksum_errors > 0
     }
 
-    /// Whether the host tracks at least as many connections as its source NAT rule has ports. If so, the kernel gives
-    /// new connections the ports of closed ones (since Linux 6.7), which the server may still hold in TIME-WAIT.
+    /// Whether the host tracks at least as many connections as its source NAT rule has ports. If so, the kernel
+    /// reuses the ports of closed connections (since Linux 6.7), which the server may still hold in TIME-WAIT.
     #[must_use]
     pub fn uses_all_ports(&self) -> bool {
         let used = self.nat_ports.zip(self.tracked);

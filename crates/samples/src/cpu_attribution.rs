@@ -1,4 +1,4 @@
-//! CPU attribution, i.e. CPU time by owner.
+//! CPU attribution: CPU time by owner.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Latency breakdown, i.e. the time that messages spend in each step of their path.
+//! Latency breakdown: the time that messages spend in each step of their path.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! The records of a run, which are plain, versioned values that can be stored and transferred.
+//! The records of a run: plain, versioned values that can be stored and transferred.
 
 mod affinity;
 mod counters;

@@ -1,4 +1,4 @@
-//! A run, which consists of all trials of a scenario and their context.
+//! A run: all trials of a scenario, and their context.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -163,7 +163,7 @@ pub struct PathRecord {
     pub baseline: bool,
 }
 
-/// The only layer of paths between existing hosts.
+/// The only layer of a path between existing hosts.
 const NETWORK: &str = "network";
 
 impl PathRecord {
@@ -172,7 +172,7 @@ impl PathRecord {
         [&self.from, &self.to].map(|end| end.split_once(':').map_or(end.as_str(), |(host, _)| host))
     }
 
-    /// Returns whether a path with these layers exists outside of labs, i.e. between existing hosts.
+    /// Returns whether a path with these layers connects existing hosts rather than hosts of a lab.
     #[must_use]
     pub fn exists(layers: &[String]) -> bool {
         layers == [NETWORK]
@@ -226,7 +226,7 @@ pub struct MachineChange {
 }
 
 impl MachineChange {
-    /// Returns whether the kernel and the CPUs are the same, so that trials can be combined.
+    /// Whether the kernel and the CPUs are the same, so that trials can be combined.
     #[must_use]
     pub fn is_same(one: &Environment, other: &Environment) -> bool {
         let compared = |machine: &Environment| {
@@ -278,10 +278,10 @@ pub trait Sink {
 
     fn begin(&mut self, header: &RunHeader) -> Result<(), Self::Error>;
 
-    /// Stores a trial. If it has discarded attempts, it replaces the last of them.
+    /// Stores a trial. A trial with discarded attempts replaces the last of them.
     fn trial(&mut self, run: &RunId, trial: &Trial) -> Result<(), Self::Error>;
 
-    /// Stores a skipped result. This is idempotent.
+    /// Stores a skipped result. Idempotent.
     fn skipped(&mut self, run: &RunId, skipped: &SkippedResult) -> Result<(), Self::Error>;
 
     /// Stores why measuring a result ended, replacing any earlier reason.

@@ -1,13 +1,13 @@
-//! Selects the trials of a result that the run loop, the analysis and all comparisons use.
+//! Selects the trials of a result for the run loop, the analysis and all comparisons.
 
 use crate::{Trial, ValidityWarning};
 
-/// If there are fewer undisturbed trials than this, disturbed ones are used as well.
+/// Below this number of undisturbed trials, disturbed ones are used as well.
 const FEWEST: usize = 5;
 
 impl Trial {
-    /// Whether other work, a stall or an early end affected the trial. Depends only on the cause, never on
-    /// the measured value.
+    /// Whether other work, a stall or an early end affected the trial. Depends only on the cause, never on the
+    /// measured value.
     #[must_use]
     pub fn is_flawed(&self) -> bool {
         self.warnings.iter().any(|warning| match warning {
@@ -19,9 +19,9 @@ impl Trial {
     }
 }
 
-/// Returns whether to leave out a result's disturbed trials, given which ones were disturbed. They are left
-/// out if the undisturbed trials are the majority and enough for an interval. Repeated baselines, probed
-/// trials and pairs measured alone are judged separately.
+/// Returns whether to leave out a result's disturbed trials, given whether each one was disturbed. They are left
+/// out if the undisturbed trials are the majority and enough for an interval. Repeated baselines, probed trials and
+/// pairs measured alone are judged separately.
 #[must_use]
 pub fn leaves_out_disturbed(trials: impl IntoIterator<Item = bool>) -> bool {
     let (mut all, mut undisturbed) = (0, 0);

@@ -1,4 +1,4 @@
-//! The document that `plumb trace` writes, with probe data about a running program.
+//! The document that `plumb trace` writes: probe data about a running program.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! A single measurement of a workload on a path with given factor levels.
+//! A single measurement of a workload on a path, with given factor levels.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -83,7 +83,7 @@ pub struct FunctionCount {
 }
 
 impl Trial {
-    /// The metric that this trial has a value for.
+    /// The metric of this trial's value.
     #[must_use]
     pub fn metric(&self) -> Metric {
         let metric = self.measurement.kind().metric();

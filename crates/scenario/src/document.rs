@@ -51,8 +51,9 @@ pub(crate) struct Document {
     /// What the scenario is for and how to read its results.
     #[schemars(with = "Option<String>")]
     pub(crate) about: String,
-    /// The address families of the lab: `["ipv4", "ipv6"]` gives each device an address in both, and measures each result
-    /// in both. The counterpart of 198.18.1.1 is 2001:2::198.18.1.1. Default: that of the written addresses.
+    /// The address families of the lab: `["ipv4", "ipv6"]` gives each device an address in both, and measures
+    /// each result in both. The counterpart of 198.18.1.1 is 2001:2::198.18.1.1. Default: the family of the
+    /// written addresses.
     #[schemars(length(min = 1, max = 2))]
     pub(crate) family: Option<Spanned<Vec<Spanned<Family>>>>,
     /// Hosts, by name. Each is a network namespace.
@@ -97,7 +98,7 @@ pub(crate) struct Document {
     pub(crate) broken: Broken,
 }
 
-/// The parts that could not be read, so that the checks do not report them as missing.
+/// The parts that could not be read. The checks do not report them as missing.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Broken {
     pub(crate) lab: bool,

@@ -1,4 +1,4 @@
-//! The syntax for naming a network namespace on this machine that another program has created.
+//! Names a network namespace that another program created on this machine.
 
 use std::{fmt, str::FromStr};
 
@@ -95,7 +95,7 @@ impl fmt::Display for Endpoint {
     }
 }
 
-/// Names become arguments of other programs, so names that look like options or patterns are invalid.
+/// Names are passed to other programs, so they must not look like options or patterns.
 fn is_name(text: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     text.len() <= 253 && text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(is_part)

@@ -38,7 +38,7 @@ pub enum Access {
     Member {
         name: String,
     },
-    /// A network namespace on this machine that another program has created.
+    /// A network namespace on this machine, created by another program.
     Endpoint(Endpoint),
 }
 
@@ -66,7 +66,7 @@ impl fmt::Display for Access {
 impl FromStr for Access {
     type Err = EndpointError;
 
-    /// Parses the words of `at` in a scenario and of `plumb between`.
+    /// Parses `at` in a scenario and the arguments of `plumb between`.
     fn from_str(text: &str) -> Result<Self, EndpointError> {
         match text.split_once(':') {
             None if text == "local" => Ok(Self::Local),

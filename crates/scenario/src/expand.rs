@@ -21,7 +21,7 @@ use crate::{
     workload::Workload,
 };
 
-/// The estimated overhead per trial for configuring devices, connecting, settling and storing.
+/// The estimated overhead per trial: configuring devices, connecting, settling and storing.
 const OVERHEAD: Nanos = Nanos::from_millis(150);
 
 /// The rate assumed for streams that send a fixed number of bytes, in bytes per second.
@@ -46,7 +46,7 @@ impl PlanOptions {
             budget: self.budget.or(written.budget),
             precision: self.precision.or(written.precision),
             objective: self.objective.unwrap_or(written.objective),
-            // A precision or an objective implies that the run searches for the best setting.
+            // With a precision or an objective, the run searches for the best setting instead.
             until_clear: written.until_clear && self.precision.is_none() && self.objective.is_none(),
         }
     }
@@ -73,8 +73,7 @@ impl PlanOptions {
 }
 
 impl Plan {
-    /// Expands the scenario. The same seed and options always produce the same plan, so a run can be repeated
-    /// and resumed.
+    /// The same seed and options always produce the same plan, so a run can be repeated and resumed.
     #[must_use]
     pub fn expand(scenario: &Scenario, seed: u64, options: &PlanOptions) -> Self {
         let results = results(scenario, options);
@@ -161,8 +160,8 @@ fn results_of(scenario: &Scenario, path: &Path, workload: &Workload) -> Vec<Plan
     choices.iter().map(|choice| result(scenario, path, workload, choice)).collect()
 }
 
-/// A factor that does not apply to a result still sets its devices to the factor's first level, which undoes
-/// the settings of other results.
+/// If a factor does not apply to a result, its devices still get the first level, to undo the settings of
+/// other results.
 fn result(scenario: &Scenario, path: &Path, workload: &Workload, choice: &[Option<usize>]) -> PlannedResult {
     let mut varied = workload.without_paths();
     let mut devices: BTreeMap<DeviceRef, DeviceSettings> = scenario.lab.devices.clone();
@@ -178,7 +177,7 @@ fn result(scenario: &Scenario, path: &Path, workload: &Workload, choice: &[Optio
         levels.insert(factor.name.clone(), apply_level(scenario, choice, level, &mut varied));
     }
     varied.size_writes();
-    // The kernel of an existing host holds the ports of a closed connection for a minute.
+    // On existing hosts, the ports of closed connections stay in TIME-WAIT for a minute.
     if scenario.schedule.ports == Ports::Fixed && scenario.lab.seat(&path.from.host).is_none() {
         ports::fix(&mut varied.load, &path.name, &workload.name);
     }

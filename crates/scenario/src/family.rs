@@ -59,7 +59,7 @@ impl Family {
         BENCHMARK[self as usize]
     }
 
-    /// Returns the address itself or its counterpart. Only the IPv6 addresses that correspond to an IPv4 address have one.
+    /// Converts an address to this family. Most IPv6 addresses have no IPv4 counterpart.
     #[must_use]
     pub fn address(self, address: IpAddr) -> Option<IpAddr> {
         match (self, address) {
@@ -74,7 +74,7 @@ impl Family {
         }
     }
 
-    /// Like [`Self::address`]. The counterpart of a default route is a default route.
+    /// Like [`Self::address`]. A default route becomes a default route.
     #[must_use]
     pub fn network(self, network: IpNet) -> Option<IpNet> {
         let (address, length) = (network.addr(), network.prefix_len());

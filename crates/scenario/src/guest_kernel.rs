@@ -14,8 +14,8 @@ pub enum GuestKernel {
 impl FromStr for GuestKernel {
     type Err = Infallible;
 
-    /// Parses the user's choice. Text that starts with a digit and contains no `/` is a release. A file with
-    /// such a name can be written as `./6.12`.
+    /// Text that starts with a digit and contains no `/` is a release. Write `./6.12` for a file with such a
+    /// name.
     fn from_str(text: &str) -> Result<Self, Infallible> {
         let is_release = text.starts_with(|letter: char| letter.is_ascii_digit()) && !text.contains('/');
         Ok(if is_release { Self::Release(text.to_owned()) } else { Self::File(text.into()) })

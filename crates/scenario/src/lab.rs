@@ -20,7 +20,7 @@ use crate::{
     vm::Vm,
 };
 
-/// A placeholder for an MTU that an existing host has not reported yet.
+/// Placeholder for an MTU that an existing host has not reported yet.
 pub(crate) const UNKNOWN_MTU: u32 = 0;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -31,7 +31,7 @@ pub struct Lab {
     pub routes: Vec<Route>,
     /// Device settings. Devices without an entry keep the kernel's defaults.
     pub devices: BTreeMap<DeviceRef, DeviceSettings>,
-    /// If set, each address, route and gateway also exists in this family, as the counterpart of the one listed.
+    /// If set, each address, route and gateway also exists in this family.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub second_family: Option<Family>,
 }
@@ -90,7 +90,7 @@ impl Lab {
         host.existing.as_ref().map(|_| &host.name).or(host.on.as_ref())
     }
 
-    /// Returns whether `host` is on another machine. Virtual machines on this machine are not remote.
+    /// Virtual machines on this machine are not remote.
     #[must_use]
     pub fn is_remote(&self, host: &HostName) -> bool {
         self.seat(host)
@@ -153,8 +153,8 @@ impl Lab {
         self.seat(&at.host) == Some(host) && self.link_devices().any(|device| device.at == at)
     }
 
-    /// Fills in the values reported by existing hosts. Each iteration reaches the next layer of devices, from
-    /// the tunnels up.
+    /// Fills in the values reported by existing hosts. Each iteration reaches the next layer of devices,
+    /// starting with the tunnels.
     pub fn locate(&mut self) {
         const LEVELS: usize = 3;
         for _ in 0..LEVELS {

@@ -101,7 +101,7 @@ impl Link {
         self.kind().devices()
     }
 
-    /// Returns the kernel modules that this link needs in addition to those of every lab.
+    /// Returns the kernel modules that this link needs but not every lab does.
     #[must_use]
     pub fn modules(&self) -> &'static [&'static str] {
         self.kind().modules()

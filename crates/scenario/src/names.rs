@@ -12,7 +12,7 @@ macro_rules! name {
         pub struct $name(String);
 
         impl $name {
-            /// Does not validate the name. The checks of the document do that.
+            /// Does not validate the name. The document's checks do.
             pub fn new(text: impl Into<String>) -> Self {
                 Self(text.into())
             }

@@ -12,7 +12,7 @@ use crate::{
     probes::Probes,
 };
 
-/// At least this many of the simultaneous results are also measured individually in each block.
+/// Each block also measures at least this many of the simultaneous results individually.
 const MIN_INDIVIDUAL: usize = 3;
 const ROUNDS_PER_INDIVIDUAL: usize = 10;
 

@@ -59,7 +59,7 @@ pub(crate) enum StopReason {
     NoSuchAddress(DeviceRef, IpAddr),
     Loop,
     TunnelDepth,
-    /// The route to the tunnel's remote endpoint uses a different device than the tunnel does.
+    /// The route to the tunnel's remote endpoint does not use the tunnel's underlying device.
     OtherUnderlay(DeviceRef, DeviceRef),
 }
 
@@ -195,7 +195,7 @@ impl<'l> World<'l> {
         self.lookup(host, packet.destination).ok_or_else(stop)
     }
 
-    /// Finds a route by longest prefix match. Of equally long prefixes, a connected route wins.
+    /// Finds a route by longest prefix match. A connected route wins a tie.
     fn lookup(&self, host: &HostName, destination: IpAddr) -> Option<Hop> {
         let connected =
             self.connected(host, destination).map(|(prefix, device)| (prefix, 1, device, destination));

@@ -14,8 +14,7 @@ use crate::{
 };
 
 impl Scenario {
-    /// Parses a scenario. The error lists all problems in the document, and its messages contain
-    /// `source_name`.
+    /// The error lists all problems in the document, with `source_name` in its messages.
     pub fn parse(source_name: &str, text: &str) -> Result<Self, Diagnosis> {
         let read = document::read(text).and_then(|(mut document, mut problems)| {
             problems.extend(document.convert_addresses());
@@ -25,8 +24,7 @@ impl Scenario {
     }
 }
 
-/// Resolves and checks a document. Later checks are skipped if earlier ones fail, so that a single mistake is
-/// reported only once.
+/// Later checks are skipped if earlier ones fail, so that a single mistake is reported only once.
 fn resolve_document(
     document: &Document,
     text: &str,

@@ -25,7 +25,7 @@ impl PathEnd {
     }
 }
 
-/// A path. The client runs at `from`, which sends the `forward` traffic.
+/// The client runs at `from` and sends the `forward` traffic.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Path {
     pub name: PathName,

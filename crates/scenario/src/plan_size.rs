@@ -1,10 +1,10 @@
-//! Limits the size of a plan, because each trial takes some 260 bytes of memory.
+//! Limits the size of a plan, because each trial takes about 260 bytes of memory.
 
 use thiserror::Error;
 
 use crate::{expand::PlanOptions, scenario::Scenario};
 
-/// The maximum number of trials in a plan. It allows five trials of all pairs of 1,000 hosts.
+/// The maximum number of trials in a plan. It allows five trials of every pair of 1,000 hosts.
 const MOST: usize = 5_000_000;
 
 #[derive(Debug, Clone, Copy)]

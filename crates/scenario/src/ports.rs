@@ -5,17 +5,17 @@ use workload::WorkloadSettings;
 
 use crate::names::{PathName, WorkloadName};
 
-/// The lowest client port. Client ports are below Linux's ephemeral range (32768 to 60999) and above the privileged
-/// ports.
+/// The lowest client port. Client ports are above the privileged ports and below Linux's ephemeral range
+/// (32768 to 60999).
 const FIRST: u16 = 10_000;
-/// The number of candidates for the first client port. It leaves room for the maximum number of connections
-/// in both directions (2048).
+/// The number of candidates for the first client port. It leaves room for the maximum of 2048 connections in
+/// both directions.
 const CHOICES: u16 = 20_000;
 const SERVER: u16 = 9_000;
 
-/// With fixed ports, connections have the same hash in every trial and therefore use the same queues, CPUs
-/// and links. The ports depend only on the path and the workload; otherwise the hash would differ between the
-/// levels of a factor.
+/// Fixed ports give a connection the same hash in every trial, so it always uses the same queues, CPUs and
+/// links. The ports depend only on the path and the workload, so that the hash is the same for all levels of
+/// a factor.
 pub(crate) fn fix(load: &mut WorkloadSettings, path: &PathName, workload: &WorkloadName) {
     if !load.kind().has_fixed_ports() {
         return;

@@ -5,11 +5,12 @@ mod misra_gries;
 
 use std::collections::BTreeMap;
 
-/// The rounds, as lists of indexes into `ways`. An entry may connect a resource to itself, e.g. two hosts
-/// that share an uplink, and then uses only that resource.
+/// Returns lists of indexes into `ways`. An entry that connects a resource to itself, e.g. two hosts that
+/// share an uplink, uses only that resource.
 ///
-/// All pairs of n resources in one direction take n - 1 rounds if n is even, and n if it is odd. Other sets of pairs take at
-/// most d + 1, where d is the maximum number of pairs per resource. Pairs in both directions take twice as many.
+/// All pairs of n resources in one direction take n - 1 rounds if n is even, and n if it is odd. Other sets
+/// of pairs take at most d + 1, where d is the maximum number of pairs per resource. Pairs in both directions
+/// take twice as many.
 #[must_use]
 pub fn rounds(ways: &[[usize; 2]]) -> Vec<Vec<usize>> {
     let mut pairs: BTreeMap<[usize; 2], Vec<usize>> = BTreeMap::new();
@@ -27,8 +28,7 @@ pub fn rounds(ways: &[[usize; 2]]) -> Vec<Vec<usize>> {
     rounds.into_values().collect()
 }
 
-/// Colours the edges. Edges that share a vertex get different colours, and self-loops get a colour of their
-/// own.
+/// Edges that share a vertex get different colours. Self-loops share an extra colour.
 fn colours(edges: &[[usize; 2]]) -> Vec<usize> {
     let is_loop = |edge: &&[usize; 2]| edge[0] == edge[1];
     let mut vertices: Vec<usize> = edges.iter().filter(|edge| !is_loop(edge)).flatten().copied().collect();
@@ -56,8 +56,7 @@ fn circle_rounds(vertices: usize) -> usize {
 }
 
 /// The circle method (Kirkman 1847). Round r pairs the vertices whose numbers add up to 2r, modulo the odd
-/// number of rounds. If the number of vertices is even, the last vertex is paired with the one that is left
-/// over.
+/// number of rounds. If the number of vertices is even, the last vertex is paired with the one left over.
 fn circle_colour([one, other]: [usize; 2], rounds: usize) -> usize {
     match one.max(other) == rounds {
         true => one.min(other),

@@ -39,8 +39,8 @@ impl Scenario {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Schedule {
-    /// The number of trials per result, which is also the number of blocks. With a budget or a precision, it
-    /// is the maximum.
+    /// The number of trials per result, which is also the number of blocks. With a budget or a precision,
+    /// this is the maximum.
     pub trials: u32,
     pub pause: Nanos,
     pub seed: Option<u64>,

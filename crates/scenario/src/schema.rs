@@ -78,7 +78,7 @@ fn text(value: &Value) -> &str {
 
 const VARIANT: &str = "Variant";
 
-/// Adds a copy of each definition without required keys, because every key is optional in a variant.
+/// Adds a copy of each definition without required keys, because variants may omit any key.
 fn add_variant_keys(schema: &mut Value) {
     let mut part = schema.clone();
     make_optional(&mut part);

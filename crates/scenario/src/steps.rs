@@ -9,7 +9,7 @@ use crate::{
     plan::{PlannedResult, Step},
 };
 
-/// Indexes for faster lookups, because all pairs of a thousand hosts have a million results.
+/// Speeds up lookups: all pairs of a thousand hosts have a million results.
 struct Index<'c> {
     results: &'c [PlannedResult],
     layers: BTreeMap<&'c PathName, BTreeSet<Layer>>,
@@ -63,7 +63,7 @@ impl<'c> Index<'c> {
         let last = |places: &[usize]| {
             places.iter().copied().rev().find(|place| agree(result, &self.results[*place]))
         };
-        // If several paths have the same number of layers, the one that is listed last wins.
+        // Among paths with equally many layers, the last one listed wins.
         let nearest = within.filter_map(|(layers, places)| Some((layers.len(), last(places)?))).max();
         let Some((_, nearest)) = nearest else { return Vec::new() };
         let same_path = self.of_path[&(&result.workload, &self.results[nearest].path)].iter().copied();

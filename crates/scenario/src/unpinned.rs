@@ -8,7 +8,7 @@ use crate::{
     scenario::Scenario,
 };
 
-/// Without pinning, results are often bimodal, because some trials run on one CPU and others on two.
+/// Without pinning, results are often bimodal: some trials run on one CPU, others on two.
 #[must_use]
 pub fn unpinned_workloads<'a>(scenario: &Scenario, plan: &'a Plan) -> Vec<&'a WorkloadName> {
     let path = |name: &PathName| scenario.paths.iter().find(|path| path.name == *name);

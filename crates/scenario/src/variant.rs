@@ -24,8 +24,8 @@ pub fn names(text: &str) -> Vec<String> {
     text.parse::<DocumentMut>().map(|document| known(document.get(KEY))).unwrap_or_default()
 }
 
-/// Merges the variants into the document key by key and preserves comments. Fails if a variant does not exist
-/// or the text is not valid TOML.
+/// Merges the variants key by key, preserving comments. Fails if a variant does not exist or the text is not
+/// valid TOML.
 pub fn lay_over(text: &str, variants: &[&str]) -> Result<String, VariantError> {
     let mut document: DocumentMut = text.parse()?;
     if variants.is_empty() {

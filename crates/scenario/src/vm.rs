@@ -1,4 +1,4 @@
-//! A resolved virtual machine: the guest's hardware, and the way its packets are processed.
+//! A resolved virtual machine: the guest's hardware, and how its packets are processed.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,8 +20,8 @@ pub struct Vm {
     pub queues: u32,
     pub vhost: bool,
     pub virtio: VirtioNet,
-    /// The host CPUs for the guest's CPU threads, wrapping around if there are fewer. If empty, threads are not
-    /// pinned.
+    /// The host CPUs to pin the guest's CPU threads to, wrapping around if there are fewer. If empty, threads
+    /// are not pinned.
     pub cpus: Vec<u32>,
     pub monitor_cpus: Vec<u32>,
 }
@@ -103,7 +103,7 @@ impl VirtioNet {
     pub const RINGS: [u32; 3] = [256, 512, 1024];
 
     /// Returns the features to set or clear, with the names from linux/virtio_net.h in lower case. A feature
-    /// may depend on those before it.
+    /// may depend on earlier ones.
     #[must_use]
     pub fn features(&self) -> Vec<(&'static str, bool)> {
         let all = [
@@ -149,8 +149,8 @@ impl Monitor {
         self == Self::Qemu
     }
 
-    /// Returns whether the monitor opens tap devices by name in their network namespace. Otherwise it
-    /// inherits file descriptors.
+    /// Whether the monitor opens tap devices by name, in their network namespace, instead of inheriting
+    /// descriptors.
     #[must_use]
     pub fn opens_taps(self) -> bool {
         self == Self::Firecracker

@@ -19,7 +19,7 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// Returns the paths as a set, because all pairs of a thousand hosts are a million paths.
+    /// A set, because all pairs of a thousand hosts are a million paths.
     pub(crate) fn path_set(&self) -> HashSet<&PathName> {
         self.paths.iter().collect()
     }
@@ -37,8 +37,8 @@ impl Workload {
     }
 }
 
-/// Returns the default message size. Datagrams of 1400 bytes fit most labs, including a VXLAN tunnel over
-/// Ethernet (1450 bytes, minus 28 for IPv4 and UDP).
+/// Datagrams of 1400 bytes fit most labs, including a VXLAN tunnel over Ethernet (1450 bytes, minus 28 for
+/// IPv4 and UDP).
 pub(crate) const fn stream_message(transport: Transport, mode: Mode) -> Bytes {
     match (transport, mode) {
         (Transport::Udp, _) => Bytes(1400),

@@ -33,7 +33,7 @@ const REQUESTS: usize = 256;
 
 impl<'scope> EventLoop<'scope, '_> {
     pub(super) fn give_stream(&mut self, order: u64, connection: PendingConnection, cookie: Cookie) {
-        // Errors are ignored, because the connection is handed on anyway and closing it deregisters it.
+        // Errors can be ignored, because closing the connection deregisters it anyway.
         let _ = self.poller.remove(&connection.socket);
         if !self.sessions.give(cookie, DataConnection::Tcp { order, socket: connection.socket }) {
             self.log.refused(connection.peer, Refusal::Parameters, monotonic());
@@ -50,7 +50,7 @@ impl<'scope> EventLoop<'scope, '_> {
     ) {
         let (now, PendingConnection { socket, peer, .. }) = (monotonic(), connection);
         let Ok(local) = socket.local_addr() else { return };
-        // The event loop ignores the socket while the login is being checked.
+        // The event loop ignores the socket during the login check.
         if self.poller.remove(&socket).is_err() {
             return self.log.refused(peer, Refusal::ConnectionLimit, now);
         }
@@ -172,7 +172,7 @@ impl<'scope> EventLoop<'scope, '_> {
             holdings,
             move |context, session| {
                 session::iperf3(context, session, admitted);
-                // The watcher has already received the report, so these are no longer needed.
+                // Frees these, because the watcher has already received the report.
                 drop((buffers, intervals, send_buffers));
             },
         )
@@ -322,7 +322,7 @@ impl<'scope> EventLoop<'scope, '_> {
         work: impl FnOnce(ServerContext<'_>, &SessionId) + Send + 'scope,
     ) -> Result<()> {
         let context = self.context;
-        // An iperf3 test is ended by its own thread, which can send the reason. Other protocols have no such message.
+        // An iperf3 test's own thread ends it, because it can send the reason. Other protocols have no such message.
         let limit = (!matches!(ingress, Some(Ingress::Streams(_)))).then_some(context.config.limits.duration);
         let held = holdings.clone();
         let work = move |number, stop: &Stop| {

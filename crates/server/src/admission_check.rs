@@ -33,8 +33,8 @@ impl LoginKeys {
         params.authtoken.as_deref().is_some_and(|token| Claim::may_open(token, &self.key))
     }
 
-    /// The client version does not reveal the padding, so both paddings are tried, which takes milliseconds.
-    /// Each token is accepted only once.
+    /// The client version does not reveal the padding, so this tries both, which takes milliseconds. Each token is
+    /// accepted only once.
     pub(super) fn check(
         &self,
         params: &Params,
@@ -87,7 +87,7 @@ pub(super) fn check_limits(params: &Params, limits: &Limits) -> std::result::Res
     }
 }
 
-/// Clients older than 3.20 only have an error code for an excessive duration.
+/// Clients before 3.20 know no `MAX_DURATION`.
 fn too_long(params: &Params) -> ErrorCode {
     let version = params.client_version.as_deref().unwrap_or_default();
     let mut parts = version.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse::<u32>().unwrap_or(0));

@@ -15,15 +15,13 @@ pub struct Config {
     pub allow: Vec<(IpAddr, u8)>,
     pub limits: Limits,
     pub queue: bool,
-    /// Exits after one client. Sockperf datagrams do not count as a client, because their source may be
-    /// spoofed.
+    /// Exits after one client. Sockperf datagrams do not count, because their source may be spoofed.
     pub once: bool,
-    /// `None` disables authentication. With authentication, only iperf3 clients are served, because the other
+    /// `None` disables authentication. With authentication, the server serves only iperf3 clients, because the other
     /// protocols cannot authenticate.
     pub auth: Option<Auth>,
-    /// If zero, the timeout is 30 s, or unlimited for the first client with `once`. A client that receives a
-    /// stream is dropped if its kernel acknowledges nothing for this time. For this check, the time is
-    /// limited to 2 to 10 s.
+    /// Zero means 30 s, or no timeout for the first client with `once`. A client that receives a stream is dropped if
+    /// its kernel acknowledges nothing for this time, clamped to between 2 and 10 s.
     pub idle_timeout: Nanos,
 }
 
@@ -31,14 +29,13 @@ pub struct Config {
 pub struct Limits {
     /// Further iperf3 clients get a "busy" reply, and other connections are closed.
     pub clients: usize,
-    /// The limit for each address, or for each /64 with IPv6. `None` means a quarter of the total, but at
-    /// least four.
+    /// The limit per address, or per /64 with IPv6. `None` means a quarter of the total, but at least four.
     pub clients_of_address: Option<usize>,
-    /// The maximum total rate of a test. Requests for a higher rate are refused, and a test without a rate is
-    /// ended if it exceeds the limit.
+    /// The maximum total rate of a test. Requests for a higher rate are refused, and a test without a rate ends if it
+    /// exceeds the limit.
     pub rate: Option<BitRate>,
-    /// The maximum duration of a test. Requests for a longer test are refused, and a test of unlimited
-    /// duration is ended after this time.
+    /// The maximum duration of a test. Requests for a longer test are refused, and a test of unlimited duration ends
+    /// after this time.
     pub duration: Nanos,
     pub bytes: Option<Bytes>,
 }
@@ -76,7 +73,7 @@ pub fn addresses(bind: &[IpAddr], port: u16) -> Vec<SocketAddr> {
 }
 
 impl Config {
-    /// Returns settings for up to 64 concurrent clients, each of which may stay for up to a day.
+    /// Returns settings for up to 64 concurrent clients, for up to a day each.
     #[must_use]
     pub const fn new(listen: Vec<SocketAddr>) -> Self {
         Self {

@@ -1,7 +1,7 @@
 //! Drops privileges once the server is listening.
 //!
-//! A system call that is not allowed ends the server with a message. An error code would only show up as
-//! slightly worse measurements.
+//! A forbidden system call ends the server with a message, because a mere error code would only show up as slightly
+//! worse measurements.
 
 use std::{fmt, path::Path};
 
@@ -44,8 +44,8 @@ pub(super) fn user(named: Option<&str>) -> Result<Option<User>> {
             Err(refused(user.to_string(), "a user of this user namespace"))
         }
         Some(user) => Ok(Some(user)),
-        // If the user namespace maps a single user, there is no other user to switch to. Root inside the
-        // namespace is that user outside.
+        // A user namespace that maps a single user has no other user to switch to. Root inside the namespace is that
+        // user outside.
         None => Ok(Some(User::nobody()).filter(|nobody| {
             confine::is_root() && confine::is_mapped(nobody).is_ok_and(|is_mapped| is_mapped)
         })),

@@ -8,8 +8,7 @@ use workload::{Interval, StreamSettings, Transport};
 
 use crate::{confinement::Confinement, ledger::Exhausted};
 
-/// Methods are called on several threads, but never on a measuring thread. The calling thread blocks until
-/// they return.
+/// Called on several threads, but never on a measuring thread. Each call blocks its thread.
 pub trait Watcher: Sync {
     fn event(&self, _event: Event<'_>) {}
 }
@@ -44,8 +43,7 @@ pub enum Event<'a> {
         peer: SocketAddr,
         reason: Refusal,
     },
-    /// The number of refusals since the last event of this kind. In a burst, refusals are not reported one by
-    /// one.
+    /// The number of refusals since the last event of this kind. Bursts of refusals are not reported one by one.
     MoreRefused {
         count: u64,
     },

@@ -1,5 +1,5 @@
-//! The server's log. It is written by a separate thread so that a slow reader cannot block clients. The queue
-//! is bounded, and lines that do not fit are dropped and counted.
+//! The server's log. A separate thread writes it, so that a slow reader cannot block clients. Lines that do not fit
+//! into the bounded queue are dropped and counted.
 
 use std::{
     io,
@@ -59,7 +59,7 @@ impl EventLog {
         let own = Arc::clone(&state);
         thread::Builder::new().name("log".into()).spawn(move || {
             write_all(&coming, &own, write);
-            // The receiver may no longer be waiting.
+            // The receiver may be gone.
             let _ = done.send(());
         })?;
         Ok(Self {
@@ -78,8 +78,7 @@ impl EventLog {
         if allowed { self.write(to, line) } else { self.miss() }
     }
 
-    /// Writes a JSON document unless the client's address has exceeded its limit. Skipped documents are
-    /// counted.
+    /// Writes a JSON document, or skips and counts it if the client's address has exceeded its limit.
     pub fn write_document(&self, peer: IpAddr, document: String) {
         let length = document.len() as u64 + 1;
         let mut documents = self.documents.lock();

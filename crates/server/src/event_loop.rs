@@ -36,8 +36,7 @@ use super::{
 
 const TICK: Duration = Duration::from_millis(100);
 const EVENTS: usize = 256;
-/// The maximum number of connections or datagrams handled per event, so that one listener cannot starve the
-/// others.
+/// The maximum number of connections or datagrams per event, so that no listener starves the others.
 pub(super) const BATCH: usize = 64;
 
 /// Poller keys: TCP listeners start here, followed by UDP listeners and pending connections.
@@ -47,8 +46,8 @@ const WAKE: u64 = 1 << 17;
 const HOLDER: u64 = 1 << 18;
 const PENDING: u64 = 1 << 32;
 
-/// Runs the server with the current privileges. A client's failure is reported to `watcher` and does not
-/// affect other clients.
+/// Runs the server with the current privileges. A client's failure is reported to `watcher` and does not affect
+/// others.
 pub fn serve(config: &Config, stop: &Stop, watcher: &dyn Watcher) -> Result<()> {
     Bound::new(config)?.serve(stop, watcher)
 }
@@ -225,7 +224,7 @@ impl<'scope, 'env> EventLoop<'scope, 'env> {
             match self.listeners.tcp[listener].accept() {
                 Ok((socket, peer)) => self.admit(socket, peer),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return,
-                // The peer disconnected before the connection was accepted (see accept(2)).
+                // The peer disconnected before accept(2).
                 Err(error)
                     if matches!(error.kind(), ErrorKind::ConnectionAborted | ErrorKind::Interrupted) => {}
                 Err(error) => return self.make_room(listener, error),
@@ -239,8 +238,7 @@ impl<'scope, 'env> EventLoop<'scope, 'env> {
         let connection = PendingConnection::new(socket, peer, now);
         if !self.allow_list.has(peer.ip()) {
             self.log.refused(peer, Refusal::Address, now);
-            // The connection is closed gracefully, because a reset could discard the refusal before the
-            // client reads it.
+            // Closes the connection gracefully, because a reset could discard the refusal before the client reads it.
             return dial::refuse(&connection.socket, RefusalCode::Address);
         }
         let watched = connection.socket.set_nonblocking(true).is_ok()
@@ -269,7 +267,7 @@ impl<'scope, 'env> EventLoop<'scope, 'env> {
         let address = || self.listeners.addresses[listener].to_string();
         let error = Error::socket("accept on", address)(error);
         self.context.watcher.event(Event::Trouble { error: &error });
-        // If the listener stayed registered, the waiting connection would keep waking the poller.
+        // If it stayed registered, the waiting connection would keep waking the poller.
         if self.poller.remove(&self.listeners.tcp[listener]).is_ok() {
             self.accept_backoff.pause(listener, monotonic());
         }

@@ -1,5 +1,4 @@
-//! The resources that a client holds: a slot, which may be reassigned to another client early, and the
-//! resources of its thread.
+//! A client's resources: its slot, which may be reassigned early, and the resources of its thread.
 
 use std::sync::Arc;
 

@@ -25,7 +25,7 @@ pub(super) struct Listeners {
 }
 
 impl Listeners {
-    /// Opens the listeners. If they were requested for all addresses, a missing IPv6 stack is not an error.
+    /// Opens the listeners. When listening on all addresses, a missing IPv6 stack is not an error.
     pub(super) fn open(listen: &[SocketAddr]) -> Result<Self> {
         if listen.is_empty() {
             let (setting, value) = ("listen addresses", "none".to_owned());
@@ -100,8 +100,8 @@ fn is_absent(address: SocketAddr, error: &io::Error) -> bool {
 fn tcp(address: SocketAddr) -> Result<TcpListener> {
     let named = || format!("{address} for TCP");
     let socket = socket(address, Type::STREAM, Protocol::TCP)?;
-    // Allow binding while connections of an earlier server are in TIME-WAIT. Two listeners still cannot share
-    // an address.
+    // Allows binding while an earlier server's connections are in TIME-WAIT. Two listeners still cannot share an
+    // address.
     sys::socket::set_reuse_address(&socket, true)?;
     socket.bind(&address.into()).map_err(Error::socket("bind", named))?;
     socket.listen(BACKLOG).map_err(Error::socket("listen on", named))?;

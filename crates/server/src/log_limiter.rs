@@ -1,4 +1,4 @@
-//! Limits the number of logged refusals. The caller provides the current time.
+//! Limits the number of logged refusals. The caller passes the current time.
 
 use std::{collections::VecDeque, net::SocketAddr};
 
@@ -6,7 +6,7 @@ use super::event::{Event, Refusal, Watcher};
 
 const NAMED: u32 = 10;
 const SECOND: u64 = 1_000_000_000;
-/// Refusals of the same peer within this time (in nanoseconds) are treated as one attempt.
+/// Refusals of the same peer within this time (in nanoseconds) count as one attempt.
 const ATTEMPT: u64 = 10 * SECOND;
 const REMEMBERED: usize = 64;
 
@@ -36,7 +36,7 @@ impl<'a> LogLimiter<'a> {
         }
     }
 
-    /// Returns whether this is a retry. A client that gets no reply retries from the same port.
+    /// Returns whether this is a retry, which a client without a reply sends from the same port.
     fn is_again(&mut self, peer: SocketAddr, now: u64) -> bool {
         let known = |(before, at): &(SocketAddr, u64)| *before == peer && now.saturating_sub(*at) < ATTEMPT;
         let again = self.recent.iter().any(known);

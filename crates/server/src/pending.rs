@@ -1,5 +1,5 @@
-//! Connections that have not sent a complete request. If there are too many, the oldest connection of the
-//! address with the most connections is dropped, so that half-open connections cannot lock out other peers.
+//! Connections without a complete request. If there are too many, the oldest connection of the address with the most
+//! connections is dropped, so that half-open connections cannot lock out other peers.
 
 use std::{
     collections::BTreeMap,
@@ -47,8 +47,7 @@ enum Stage {
 pub(super) enum ClientHello {
     Incomplete,
     Refused(Refusal),
-    /// The caller should call [`PendingConnection::request_parameters`] next, unless the test is already
-    /// running.
+    /// Call [`PendingConnection::request_parameters`] next, unless the test is already running.
     Cookie(Cookie),
     Ready(Cookie, Box<Machine>, Box<Params>),
     Native(Handshake),
@@ -60,8 +59,8 @@ impl PendingConnections {
         Self { all: BTreeMap::new(), amounts }
     }
 
-    /// Adds a connection. At the per-address limit, drops the oldest connection of the same address. At the
-    /// total limit, drops the oldest connection of the address with the most connections.
+    /// Adds a connection. At the per-address limit, drops the oldest connection of that address; at the total limit,
+    /// the oldest of the address with the most connections.
     pub(super) fn admit(
         &mut self,
         order: u64,
@@ -139,7 +138,7 @@ impl PendingConnection {
         self.read(now)
     }
 
-    /// Closes the connection. If nothing was sent on it, it is reset to avoid TIME-WAIT.
+    /// Closes the connection, or resets it to avoid TIME-WAIT if nothing was sent.
     pub(super) fn dismiss(self) {
         if matches!(self.stage, Stage::Opening { .. }) {
             let _ = sys::socket::set_linger_zero(&self.socket);
@@ -201,7 +200,7 @@ pub(super) fn transmit(mut socket: &TcpStream, machine: &mut Machine) -> bool {
 pub(super) fn dismiss(socket: &TcpStream, machine: &mut Machine) {
     let sent = transmit(socket, machine);
     if sent {
-        // The peer may already have disconnected, so errors are ignored.
+        // Ignores errors, because the peer may already have disconnected.
         let _ = socket.shutdown(Shutdown::Write);
     }
 }

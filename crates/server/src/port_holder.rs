@@ -28,7 +28,7 @@ impl PortHolder {
     pub(super) fn start(addresses: &[SocketAddr]) -> Result<Self> {
         let low = addresses.iter().any(|address| address.port() < 1024);
         Ok(Self(forked_process::start(|server| {
-            // If the helper cannot drop its privileges, it exits, and the server reports that.
+            // If the helper cannot drop its privileges, it exits, which the server reports.
             if confine(low).is_ok() {
                 serve(&server, addresses);
             }
@@ -53,7 +53,7 @@ impl PortHolder {
     }
 }
 
-/// The helper cannot be restarted, because that would require root.
+/// Restarting the helper would require root.
 pub(super) fn ended() -> Error {
     Error::HelperEnded("the UDP port holder")
 }

@@ -1,5 +1,4 @@
-//! Remembers clients that ended recently, so that their late messages are not logged as coming from an
-//! unknown protocol.
+//! Remembers clients that ended recently, so that their late messages are not logged as an unknown protocol.
 
 use std::{collections::VecDeque, net::SocketAddr};
 

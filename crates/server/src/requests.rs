@@ -72,7 +72,7 @@ impl Work {
             match next {
                 Ok((socket, handshake)) => {
                     self.connections.fetch_add(1, Ordering::Relaxed);
-                    // The client counts failed requests, so errors are ignored here.
+                    // Ignores errors, because the client counts failed requests.
                     let _ = connect::serve(&socket, handshake, REQUEST, &self.carried, goes_on);
                 }
                 Err(RecvTimeoutError::Timeout) => {}

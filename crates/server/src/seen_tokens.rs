@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-/// The maximum number of stored tokens. The server cannot decrypt this many during a token's lifetime. If the
-/// table is full, the token that expires first is removed.
+/// More tokens than the server can decrypt during a token's lifetime. If the table is full, the token that expires
+/// first is removed.
 const CAPACITY: usize = 65_536;
 
 #[derive(Debug, Default)]

@@ -59,7 +59,7 @@ impl ServerContext<'_> {
         self.watcher.event(Event::Begins { client: &client });
         let begun = monotonic();
         let observer = ForwardingObserver { client: &client, watcher: self.watcher };
-        // The panic hook has already logged the bug. The watcher must still receive the end event.
+        // The panic hook has already logged the bug, but the watcher still needs the end event.
         let mut report = catch_unwind(AssertUnwindSafe(|| serve(&observer))).unwrap_or_else(|_| Report {
             failure: Some(Error::Panicked { thread: format!("client {}", session.number) }),
             ..Report::default()

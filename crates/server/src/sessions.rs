@@ -28,8 +28,7 @@ pub(super) struct Sessions<'scope> {
     recently_closed: RecentlyClosed,
 }
 
-/// The maximum time that the client's own thread may take to end the test, which is preferable because it can
-/// send the reason.
+/// The time for a client's own thread to end the test. That thread is preferred because it can send the reason.
 const BACKSTOP: Nanos = Nanos::from_secs(1);
 
 struct Session<'scope> {
@@ -154,7 +153,6 @@ impl<'scope> Sessions<'scope> {
         all.find(|conversation| conversation.peer == peer)
     }
 
-    /// UDP streams carry no cookie, so tests from the same peer set up their streams one at a time.
     pub(super) fn gathering_datagrams(&self, peer: IpAddr) -> Option<&StreamIngress> {
         let udp = |stream_ingress: &&StreamIngress| {
             stream_ingress.transport == Transport::Udp && stream_ingress.peer == peer

@@ -5,8 +5,8 @@ use std::net::{SocketAddr, UdpSocket};
 use socket2::{Domain, Protocol, Socket, Type};
 use traffic::{Error, Result};
 
-/// The kernel delivers a datagram to the socket connected to its sender. If there is none, it picks the
-/// socket with the most specific address.
+/// The kernel delivers a datagram to the socket connected to its sender, or else to the socket with the most specific
+/// address.
 pub(super) fn udp(address: SocketAddr) -> Result<UdpSocket> {
     let socket = socket(address, Type::DGRAM, Protocol::UDP)?;
     sys::socket::set_reuse_port(&socket, true)?;

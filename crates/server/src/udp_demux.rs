@@ -44,8 +44,8 @@ impl EventLoop<'_, '_> {
         for _ in 0..BATCH {
             match receive_addressed(&self.listeners.udp[place], &mut buffer) {
                 Ok((length, peer, here)) => {
-                    // A link-local address is valid only together with its interface, so the routing table
-                    // chooses the source address.
+                    // A link-local address is valid only together with its interface, so let the routing table choose
+                    // the source address.
                     let here = here.filter(|here| !is_of_a_link(*here));
                     self.answer(Destination { place, here }, &mut buffer[..length], peer);
                 }
@@ -77,7 +77,7 @@ impl EventLoop<'_, '_> {
         }
     }
 
-    /// Starts the handshake. No resources are reserved until the client has verified its address.
+    /// Starts the handshake, but reserves nothing until the client has verified its address.
     fn greet_native(&mut self, at: Destination, greeting: Greeting, peer: SocketAddr, now: u64) {
         let served = matches!(greeting.handshake.purpose, Purpose::PingPong | Purpose::Probe);
         match greeting.kind {
@@ -92,8 +92,8 @@ impl EventLoop<'_, '_> {
                 self.log.refused(peer, Refusal::NoLogin, now);
                 self.send(at, &greeting.refusing(RefusalCode::Login).encode(), peer);
             }
-            // The client sent this datagram before a socket was connected to it. If the client repeats the
-            // datagram, that socket answers.
+            // The client sent this datagram before its connected socket existed. That socket replies if the client
+            // repeats the datagram.
             GreetingKind::Proves if self.sessions.conversation(peer).is_some() => {}
             GreetingKind::Proves if self.udp.cookies.know(greeting, peer, now) => {
                 self.welcome(at, greeting, peer, now);
@@ -133,8 +133,8 @@ impl EventLoop<'_, '_> {
         self.answer_strays(at, strays);
     }
 
-    /// Replies to a sockperf message. A peer that sends more gets a thread and a connected socket, if any are
-    /// left for unverified clients.
+    /// Replies to a sockperf message. A peer that sends more gets its own thread and connected socket, as long as
+    /// unverified clients have any left.
     fn answer_sockperf(&mut self, at: Destination, bytes: &mut [u8], peer: SocketAddr, now: u64) {
         let served = self.sessions.conversation(peer).cloned();
         let (is_served, known) = (served.is_some(), self.udp.known.find(peer, now).cloned());
@@ -213,8 +213,8 @@ fn is_of_a_link(address: IpAddr) -> bool {
 
 type Strays = Vec<(Vec<u8>, SocketAddr)>;
 
-/// Opens a socket connected to the client. Until connect(2), it may receive datagrams from other senders,
-/// which stay at the front of its queue.
+/// Opens a socket connected to the client. Datagrams from other senders may arrive before connect(2) and stay at the
+/// front of the queue.
 fn connect(listeners: &Listeners, local: SocketAddr, peer: SocketAddr) -> Result<(UdpSocket, Strays)> {
     let socket = listeners.further_udp(local)?;
     socket.connect(peer).map_err(Error::socket("connect", || format!("a UDP socket to {peer}")))?;

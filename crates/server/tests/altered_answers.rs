@@ -22,8 +22,8 @@ use workload::{Measurement, PingPongData, PingPongSettings, Schedule, Transport,
 
 const HERE: &str = "127.0.0.1";
 const SIZE: usize = 64;
-/// One altered message is in the warm-up and one in the measurement. Flipping a bit never turns one number
-/// into the other.
+/// One altered message in the warm-up and one in the measurement. Flipping a bit never turns one number into the
+/// other.
 const ALTERED: [u64; 2] = [5, 20];
 const WARMING: u64 = 10;
 const MEASURED: u64 = 50;
@@ -174,7 +174,7 @@ fn an_open_loop(protocol: Protocol, transport: Transport, bit: usize) {
     let all = data.intervals.iter().map(|interval| interval.round_trips.count() + interval.lost);
     // Messages that time out after the warm-up are not counted as lost during the warm-up.
     assert_eq!(all.sum::<u64>(), WARMING + MEASURED - 1, "{case}");
-    // Messages with lower numbers have already been sent, or will be sent later.
+    // These numbers belong to messages that were sent before, or will be later.
     let (strays, duplicates) = (data.strays.expect("counted"), data.duplicates.expect("counted"));
     assert_eq!(strays + duplicates, 2, "{case}");
     if 1_u64.unbounded_shl(bit as u32) >= 2 * (WARMING + MEASURED) {
@@ -279,7 +279,7 @@ fn thrice(transport: Transport, schedule: Schedule) {
     if let Schedule::Open { .. } = schedule {
         assert_eq!(came, MEASURED, "{case}");
     }
-    // Extra replies to the initial message may be counted. Those to the last message arrive too late.
+    // Extra replies to the initial message may count. Those to the last message arrive too late.
     let duplicates = data.duplicates.expect("counted");
     assert!((2 * (came - 1)..=2 * (came + 1)).contains(&duplicates), "{duplicates} of {came}: {case}");
 }

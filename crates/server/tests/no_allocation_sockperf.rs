@@ -12,7 +12,7 @@ use traffic::Stop;
 use units::{Bytes, Nanos};
 use workload::{PingPongSettings, Schedule, Transport};
 
-/// Tolerance for the server's periodic work, which is done ten times per second.
+/// Tolerance for the server's periodic work, ten times per second.
 const CHANCE: u64 = 60;
 
 #[derive(Default)]

@@ -1,5 +1,5 @@
-//! Checks that hostile peers do not disturb the server. This test runs in its own process, so that all
-//! memory, threads and descriptors belong to the server.
+//! Checks in a separate process that hostile peers do not disturb the server, so that all memory, threads and
+//! descriptors belong to the server.
 
 use std::{
     collections::VecDeque,
@@ -24,7 +24,7 @@ use traffic::Stop;
 
 const HELD: usize = 1000;
 const THREADS: u64 = 2;
-/// The maximum growth in bytes. For a million connections, this is less than 17 bytes each.
+/// The maximum growth in bytes: less than 17 for each of a million connections.
 const GROWTH: u64 = 16 << 20;
 const OF_ADDRESS: u64 = 256 << 20;
 static ALONE: Mutex<()> = Mutex::new(());
@@ -264,7 +264,7 @@ fn stranger(address: SocketAddr, number: u64) -> Option<TcpStream> {
         8 => &[0, 0, 0, 0, 0, 0, 0, 1, 0, 3, 0xff, 0xff, 0xff, 0xff],
         _ => return None,
     };
-    // The server may already have dropped it.
+    // The server may already have closed the connection.
     let _ = socket.write_all(request);
     if number % 10 == 5 {
         // Reads the server's refusal of the parameters.

@@ -1,4 +1,4 @@
-//! Verdict on whether a cell differs between two runs.
+//! Judges whether a cell differs between two runs.
 
 use crate::{
     distribution,
@@ -10,10 +10,10 @@ use crate::{
 };
 
 pub const CONFIDENCE: f64 = 0.95;
-/// Also applies to p-values adjusted for many cells ([`crate::sweep::p`]).
+/// Maximum p-value of a difference, also if adjusted for many cells ([`crate::sweep::p`]).
 pub const MOST_P: f64 = 0.05;
 
-/// Fewer values never establish equality, because their interval may be narrow by chance.
+/// With fewer values, equality is never established: the interval may be narrow by chance.
 const FEWEST: usize = location::FEWEST;
 const BOUND_IN_FLOORS: f64 = 4.0;
 const BOUND: (f64, f64) = (0.05, 0.5);
@@ -23,16 +23,15 @@ pub struct AbResult {
     /// Ratio of the second to the first ([`Level::ratio`]).
     pub ratio: Estimate,
     pub p: f64,
-    /// The verdict for a single cell. For several cells, adjust their p-values and call [`Self::judged`].
+    /// Verdict for a single cell. With several cells, adjust the p-values and call [`Self::judged`].
     pub difference: Difference,
     /// Both levels if the trials are mixtures of two.
     pub mixture: Option<[Part; 2]>,
     fewest: usize,
 }
 
-/// Compares the trials of a cell in two independent runs; a is the reference. `floor` is the relative
-/// difference (0.02 is 2 %) that two identical runs may show in addition to the spread of their trials.
-/// Ignores outages (0).
+/// Compares a cell's trials in two independent runs, ignoring outages (0). `a` is the reference. `floor` is the
+/// relative difference (0.02 is 2 %) between identical runs, beyond the spread of their trials.
 pub fn judge(a: &[f64], b: &[f64], floor: f64) -> Option<AbResult> {
     let positive = |values: &[f64]| values.iter().copied().filter(|value| *value > 0.0).collect::<Vec<_>>();
     let (a, b) = (positive(a), positive(b));
@@ -56,7 +55,7 @@ impl AbResult {
         Self { ratio: scaled(self.ratio), mixture, ..self }
     }
 
-    /// The average of a mixture is judged only if neither level contradicts it.
+    /// Unclear if one of the levels of a mixture contradicts the average.
     #[must_use]
     pub fn judged(&self, p: f64, floor: f64) -> Difference {
         let difference = difference(&self.ratio, p, floor);
@@ -76,7 +75,7 @@ impl AbResult {
     }
 }
 
-/// The relative difference within which two runs are the same: four floors, limited to 5 to 50 %.
+/// Maximum relative difference between equal runs: four floors, but at least 5 % and at most 50 %.
 #[must_use]
 pub fn same_within(floor: f64) -> f64 {
     (BOUND_IN_FLOORS * floor.ln_1p()).exp_m1().clamp(BOUND.0, BOUND.1)
@@ -84,11 +83,10 @@ pub fn same_within(floor: f64) -> f64 {
 
 /// Returns the verdict for a ratio and its p-value.
 ///
-/// The verdict is a difference if the interval of the [`change`] excludes 1 and p is at most [`MOST_P`],
-/// which takes four values on each side. It is within noise if the interval contains 1 and is within
-/// [`same_within`] (an equivalence test: Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15,
-/// 1987). Otherwise it is unclear. It is also unclear if the interval has less than
-/// [`verdict::LEAST_CONFIDENCE`], which takes three values on each side.
+/// Two runs differ if the interval of the [`change`] excludes 1 and p is at most [`MOST_P`], which takes four
+/// values on each side. They are within noise if the interval contains 1 and lies within [`same_within`] (an
+/// equivalence test: Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987). Anything else is
+/// unclear, as is an interval with less than [`verdict::LEAST_CONFIDENCE`], which takes three values on each side.
 pub fn difference(ratio: &Estimate, p: f64, floor: f64) -> Difference {
     let Some(change) = change(ratio, floor).filter(|it| verdict::is_sure(it.confidence)) else {
         return Difference::Unclear;
@@ -101,10 +99,10 @@ pub fn difference(ratio: &Estimate, p: f64, floor: f64) -> Difference {
     }
 }
 
-/// The interval of the change itself: each end combines its distance from the ratio with the floor in
-/// quadrature, because their errors are independent (Zou and Donner, Statistics in Medicine 27, 2008).
+/// Widens the interval of a ratio by the floor. Their errors are independent, so the distances from the ratio are
+/// combined in quadrature (Zou and Donner, Statistics in Medicine 27, 2008).
 ///
-/// `None` without an interval of positive numbers.
+/// Returns `None` without an interval of positive numbers.
 pub fn change(ratio: &Estimate, floor: f64) -> Option<Interval> {
     let i = ratio.interval.filter(|i| ratio.value > 0.0 && i.low > 0.0 && i.high.is_finite())?;
     let fits = floor >= 0.0 && floor.is_finite();

@@ -3,13 +3,13 @@
 use crate::describe;
 
 pub const FEWEST: usize = 8;
-/// The minimum number of groups for detecting groups in different modes.
+/// Minimum number of groups to detect that whole groups are in different modes.
 const FEWEST_GROUPS: usize = 5;
-/// The minimum fraction of the values in the smaller mode.
+/// Minimum fraction of values in the smaller mode.
 pub const LEAST_SHARE: f64 = 0.1;
-/// Returns the minimum Ashman's D for n values. The customary threshold of 2 is useless after a split: the
-/// halves of a normal distribution have D = 2.65, and of a uniform one 3.46. This bound is about the 98 %
-/// point of D for uniform samples of 8 to 120 values, by simulation.
+/// Returns the minimum Ashman's D for n values. The customary threshold of 2 is useless after a split: halving a
+/// normal distribution gives D = 2.65, and a uniform one 3.46. By simulation, this bound is about the 98 % point of
+/// D for 8 to 120 uniform values.
 pub fn least_separation(n: usize) -> f64 {
     4.0 + 28.0 / n as f64
 }
@@ -21,9 +21,9 @@ pub struct TwoLevels {
     pub share_high: f64,
 }
 
-/// Returns the two modes of a sample, if there are two: the split with the least sum of squares within the
-/// groups (2-means; Fisher 1958). Ashman's D must reach [`least_separation`], and each group needs three
-/// values and [`LEAST_SHARE`] of the sample.
+/// Splits a sample into two modes, minimizing the sum of squares within them (2-means; Fisher 1958). Returns `None`
+/// if Ashman's D is below [`least_separation`], or a mode has fewer than three values or less than [`LEAST_SHARE`]
+/// of the sample.
 pub fn bimodal(values: &[f64]) -> Option<TwoLevels> {
     let v = describe::sorted(values).filter(|v| v.len() >= FEWEST)?;
     split(&v, 3.0f64.max(LEAST_SHARE * v.len() as f64), least_separation(v.len()))
@@ -39,9 +39,9 @@ fn split(v: &[f64], least: f64, separation: f64) -> Option<TwoLevels> {
     Some(TwoLevels { low: describe::median(lower)?, high: describe::median(upper)?, share_high })
 }
 
-/// Returns the two modes of grouped values, such as the intervals of several trials. If values alternate
-/// within groups, the minority modes must hold at least three values and [`LEAST_SHARE`] of all. If whole
-/// groups are in one mode, a group counts as a single observation.
+/// Returns the two modes of grouped values, such as the intervals of several trials. If values alternate within
+/// groups, those outside the group's main mode must number at least three and [`LEAST_SHARE`] of all values. If
+/// whole groups are in one mode, each group counts as a single observation.
 pub fn bimodal_within(groups: &[Vec<f64>]) -> Option<TwoLevels> {
     let levels = bimodal(&groups.concat())?;
     let is_high = |value: &&f64| (*value - levels.low).abs() > (*value - levels.high).abs();
@@ -54,16 +54,16 @@ pub fn bimodal_within(groups: &[Vec<f64>]) -> Option<TwoLevels> {
     (goes_back || are_apart(groups)).then_some(levels)
 }
 
-/// Returns whether each mode contains at least two groups. The bound is about the 99 % point of D for 5 to 10
-/// uniform values, by simulation.
+/// Returns whether each mode has at least two groups. By simulation, the bound is about the 99 % point of D for 5
+/// to 10 uniform values.
 fn are_apart(groups: &[Vec<f64>]) -> bool {
     let medians = groups.iter().filter_map(|group| describe::median(group)).collect::<Vec<_>>();
     let sorted = describe::sorted(&medians).filter(|v| v.len() >= FEWEST_GROUPS);
     sorted.and_then(|v| split(&v, 2.0, 4.0 + 60.0 / v.len() as f64)).is_some()
 }
 
-/// Compares Ashman's D with its bound, both squared and multiplied out, so that two exact levels need no
-/// division by zero.
+/// Compares Ashman's D with its bound. Both are squared and multiplied out to avoid dividing by zero if there is no
+/// spread.
 fn apart(lower: &[f64], upper: &[f64], separation: f64) -> Option<bool> {
     let distance = describe::mean(upper)? - describe::mean(lower)?;
     let spread = describe::variance(lower)? + describe::variance(upper)?;

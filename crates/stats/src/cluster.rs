@@ -1,5 +1,4 @@
-//! Fractions and percentiles of items in clusters, e.g. the messages of a trial, which may depend on each
-//! other.
+//! Fractions and percentiles of clustered items. For example, the messages of a trial may depend on each other.
 
 use statrs::{
     distribution::{DiscreteCDF, Hypergeometric},
@@ -11,11 +10,11 @@ use crate::{
     interval::{Estimate, Interval},
 };
 
-/// Student's distribution is practically normal.
+/// With this many degrees of freedom, Student's distribution is practically normal.
 const MANY: f64 = 1e6;
 const STEPS: usize = 100;
 
-/// An end is `None` if there are too few items.
+/// An end is `None` with too few items.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bounds {
     pub low: Option<f64>,
@@ -36,9 +35,9 @@ impl From<Interval> for Bounds {
     }
 }
 
-/// Pooled fraction, from the numbers of affected and of all items in each cluster, with Clopper and Pearson's
-/// interval for the effective number of items (Korn and Graubard 1998). There is no interval for a single
-/// cluster.
+/// Returns the pooled fraction, given the numbers of affected items and of all items in each cluster. The interval
+/// is Clopper and Pearson's for the effective number of items (Korn and Graubard 1998). A single cluster has no
+/// interval.
 #[must_use]
 pub fn fraction(clusters: &[(f64, f64)], confidence: f64) -> Option<Estimate> {
     let (part, whole) = sums(clusters)?;
@@ -54,16 +53,16 @@ pub fn fraction(clusters: &[(f64, f64)], confidence: f64) -> Option<Estimate> {
     Some(Estimate { value, interval: if clusters.len() > 1 { interval() } else { None } })
 }
 
-/// Bounds of a percentile, as fractions of the pooled items (Woodruff 1952). An end is `None` if it is beyond
-/// all items.
+/// Returns the bounds of a percentile, as fractions of the pooled items (Woodruff 1952). An end is `None` if it is
+/// beyond all items.
 ///
-/// `clusters` has the number of items up to the pooled percentile and of all items in each cluster. Items of
-/// a single cluster are treated as independent.
+/// `clusters` holds the numbers of items up to the pooled percentile and of all items, for each cluster. The items
+/// of a single cluster are treated as independent.
 #[must_use]
 pub fn percentile(share: f64, clusters: &[(f64, f64)], confidence: f64) -> Option<Bounds> {
     let items = effective_items(clusters, share, confidence).filter(|_| share > 0.0 && share < 1.0)?;
     let miss = (1.0 - confidence) / 2.0;
-    // The probability that fewer than this number of items lie below the true percentile.
+    // Probability that fewer than this number of items lie below the true percentile.
     let fewer = |number: f64| beta_reg(items - number + 1.0, number, 1.0 - share);
     let at = |wanted: f64| {
         (fewer(items) >= wanted).then(|| bisect(f64::MIN_POSITIVE, items, |number| fewer(number) < wanted))
@@ -72,7 +71,7 @@ pub fn percentile(share: f64, clusters: &[(f64, f64)], confidence: f64) -> Optio
     Some(Bounds { low: low.map(|it| it / items), high: high.map(|it| it / items), confidence })
 }
 
-/// Difference of two independent estimates, b - a (Zou and Donner 2008).
+/// Returns b - a of independent estimates (Zou and Donner 2008).
 #[must_use]
 pub fn difference(a: (f64, Bounds), b: (f64, Bounds)) -> (f64, Bounds) {
     let value = b.0 - a.0;
@@ -86,8 +85,8 @@ pub fn difference(a: (f64, Bounds), b: (f64, Bounds)) -> (f64, Bounds) {
     (value, bounds)
 }
 
-/// Probability that at least this number of the affected items is in b if a and b do not differ (Fisher's
-/// exact test, one-sided). Pairs are the numbers of affected and of all items.
+/// Returns the probability that at least this many of the affected items are in b although a and b do not differ
+/// (Fisher's exact test, one-sided). Each pair is (affected, all).
 #[must_use]
 pub fn more_in_b(a: (u64, u64), b: (u64, u64)) -> f64 {
     let Some(before) = b.0.checked_sub(1) else { return 1.0 };
@@ -100,8 +99,8 @@ fn sums(clusters: &[(f64, f64)]) -> Option<(f64, f64)> {
     (clusters.iter().all(valid) && whole > 0.0 && whole.is_finite()).then_some((part, whole))
 }
 
-/// Number of equally informative independent items. The excess variance due to clusters is estimated and
-/// therefore multiplied by the square of Student's quantile.
+/// Returns the number of independent items that carry the same information. The excess variance due to clusters is
+/// only an estimate, so it is multiplied by the square of Student's quantile.
 fn effective_items(clusters: &[(f64, f64)], share: f64, confidence: f64) -> Option<f64> {
     let (part, whole) = sums(clusters)?;
     let used = clusters.iter().filter(|it| it.1 > 0.0).count() as f64;

@@ -1,16 +1,16 @@
-//! Finds the candidates that may have the highest value, although some have few observations.
+//! Finds the candidates that may have the highest value, even if some have few observations.
 
 use crate::{describe, distribution::student_quantile};
 
-/// The two-sided confidence of a comparison, which is high because a contest is evaluated repeatedly.
+/// Two-sided confidence of a comparison. It is high because a contest is evaluated repeatedly.
 const CONFIDENCE: f64 = 0.99;
-/// The relative spread assumed before anything is repeated (a difference of logarithms).
+/// Relative spread (a difference of logarithms) assumed before anything is repeated.
 const ASSUMED_SCATTER: f64 = 0.05;
 const ASSUMED_FREEDOM: f64 = 2.0;
-/// The weight of the pooled variance, in degrees of freedom.
+/// Weight of the pooled variance, in degrees of freedom.
 const SHARED_FREEDOM: f64 = 4.0;
 
-/// Contestants by their index in the series passed to [`Contest::of`]. Higher is better.
+/// Contestants, by their index in [`Contest::of`]. Higher is better.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Contest(Vec<Option<Contestant>>);
 
@@ -22,11 +22,10 @@ struct Contestant {
 }
 
 impl Contest {
-    /// Creates a contest from logarithms. Contestants without values, or with values that are not finite, do
-    /// not take part.
+    /// Creates a contest from logarithms. Empty series and series with values that are not finite do not take part.
     ///
-    /// The variance is the mean of the contestant's and the pooled variance, weighted by degrees of freedom
-    /// (Smyth 2004, section 4; with a fixed prior weight of 4).
+    /// A contestant's variance is averaged with the pooled variance, weighted by degrees of freedom (Smyth 2004,
+    /// section 4, with a fixed prior weight of 4).
     #[must_use]
     pub fn of(series: &[Vec<f64>]) -> Self {
         let squares = series.iter().filter_map(|values| squares(values)).collect::<Vec<_>>();
@@ -52,7 +51,7 @@ impl Contest {
     pub fn is_below(&self, one: usize, other: usize, margin: f64) -> bool {
         let (Some(one), Some(other)) = (self.get(one), self.get(other)) else { return false };
         let variance = one.variance + other.variance;
-        // The Welch-Satterthwaite degrees of freedom would be slightly higher. The larger quantile errs towards more
+        // Welch-Satterthwaite would give slightly more degrees of freedom. The larger quantile errs towards more
         // trials.
         one.mean - other.mean - margin < -one.quantile.max(other.quantile) * variance.sqrt()
     }

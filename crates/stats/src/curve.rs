@@ -11,7 +11,7 @@ use crate::{
 
 /// A level within this fraction of the plateau is on it.
 pub const ALIKE: f64 = 0.05;
-/// The minimum relative spread of trials, assumed if no level was repeated: half of [`ALIKE`].
+/// Minimum relative spread of trials if no level was repeated: half of [`ALIKE`].
 pub const ASSUMED_SCATTER: f64 = 0.025;
 pub const DRAWS: usize = 1000;
 
@@ -25,24 +25,24 @@ pub struct Plateau {
     /// Levels that may be the knee, in order and including `index`. Excludes plateau levels after one that is
     /// certain to be on the plateau.
     pub plausible: Vec<usize>,
-    /// The median of the trials on the plateau, with its exact interval if there are at least two.
+    /// Median of the trials on the plateau, with its exact interval if there are at least two.
     pub value: Estimate,
     /// The first level after the plateau that is certainly below it.
     pub falls_at: Option<usize>,
 }
 
-/// Finds the plateau of a curve. `levels` holds the trials by level, in order.
+/// Finds the plateau of a curve, given the trials at each level, in order.
 ///
-/// A level is on the plateau if its median is less than [`ALIKE`] below the plateau's value, which is the
-/// median of the medians within [`ALIKE`] of the best. The plausible levels are the middle 95 % of the knees
-/// of [`DRAWS`] curves of a residual bootstrap (Davison & Hinkley 1997, section 6.2).
+/// The plateau's value is the median of the medians within [`ALIKE`] of the best one. A level is on the plateau if
+/// its median is less than [`ALIKE`] below this value. The plausible levels are the middle 95 % of the knees in
+/// [`DRAWS`] residual bootstrap curves (Davison & Hinkley 1997, section 6.2).
 pub fn plateau(levels: &[Vec<f64>]) -> Option<Plateau> {
     let one_each: Vec<Vec<Vec<f64>>> = levels.iter().map(|level| vec![level.clone()]).collect();
     plateau_of_best(&one_each)
 }
 
-/// Like [`plateau`], but each level is represented by the best of several settings. The best setting is
-/// chosen again in each drawn curve.
+/// Like [`plateau`], with the best of several settings at each level. Each drawn curve chooses the best setting
+/// anew.
 pub fn plateau_of_best(levels: &[Vec<Vec<f64>>]) -> Option<Plateau> {
     let fits = |value: &f64| value.is_finite() && *value > 0.0;
     if levels.len() < 2 || !levels.iter().flatten().flatten().all(fits) {
@@ -147,8 +147,8 @@ impl Draws {
     }
 }
 
-/// Returns logarithms, inflated to correct for the fitted medians. If no level was repeated, uses the
-/// residuals of the plateau's levels, with a spread of at least [`ASSUMED_SCATTER`].
+/// Returns the residuals as logarithms, scaled up because the medians were fitted to them. If no level was
+/// repeated, uses normal residuals with the spread of the plateau's levels, or at least [`ASSUMED_SCATTER`].
 fn residuals(levels: &[Vec<Setting<'_>>], on: f64) -> Vec<f64> {
     let repeated: Vec<f64> = levels
         .iter()
@@ -210,7 +210,7 @@ mod tests {
         let as_if_one = several.clone().map(|level| level[0].clone());
         let (got, alone) = (plateau_of_best(&several).unwrap(), plateau(&as_if_one).unwrap());
         assert_eq!((got.index, alone.index), (1, 1));
-        // The best of eight draws is higher than a single draw, so the drawn knee is at this level more often.
+        // The best of eight draws exceeds a single draw, so the drawn knee is more often at this level.
         assert_eq!((got.plausible, alone.plausible), (vec![1], vec![1, 2]));
         assert_eq!(plateau_of_best(&[vec![], about(&[1.0])]), None);
     }

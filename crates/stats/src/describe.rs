@@ -13,8 +13,8 @@ pub fn median(values: &[f64]) -> Option<f64> {
     quantile(values, 0.5)
 }
 
-/// Computes type 7 of Hyndman & Fan, "Sample Quantiles in Statistical Packages", The American Statistician 50 (1996),
-/// which is the default in R and NumPy. Returns `None` for `p` outside 0..=1.
+/// Type 7 of Hyndman & Fan, "Sample Quantiles in Statistical Packages", The American Statistician 50 (1996), the
+/// default in R and NumPy. Returns `None` for `p` outside 0..=1.
 pub fn quantile(values: &[f64], p: f64) -> Option<f64> {
     quantile_of_sorted(&sorted(values)?, p)
 }
@@ -26,7 +26,7 @@ pub(crate) fn quantile_of_sorted(v: &[f64], p: f64) -> Option<f64> {
     let h = (v.len() - 1) as f64 * p;
     let (below, above) = (v[h.floor() as usize], v[h.ceil() as usize]);
     let part = h - h.floor();
-    // The weighted form is used because `above - below` could overflow.
+    // `above - below` could overflow.
     let mixed = if part == 0.0 { below } else { below * (1.0 - part) + above * part };
     Some(mixed.clamp(below, above))
 }

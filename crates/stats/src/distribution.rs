@@ -2,7 +2,7 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// The maximum number of values for the exact signed-rank distribution.
+/// Maximum number of values for the exact signed-rank distribution.
 const EXACT_SIGNED_RANK: usize = 100;
 
 /// P(B <= k) for B binomial(n, 1/2), k = 0..=n.
@@ -18,9 +18,9 @@ pub(crate) fn binomial_half_cdf(n: usize) -> Vec<f64> {
     cdf
 }
 
-/// P(T <= k), k = 0..=n(n+1)/2, for Wilcoxon's signed-rank statistic T of n differences that are symmetric about
-/// zero. Exact up to n = 100, by counting subsets. Larger n use the normal approximation with continuity correction
-/// (Hollander, Wolfe & Chicken, Nonparametric Statistical Methods, 3rd ed. 2014, section 3.1).
+/// P(T <= k), k = 0..=n(n+1)/2, for Wilcoxon's signed-rank statistic T of n differences symmetric about zero. Exact
+/// up to n = 100, by counting subsets. Beyond that, a normal approximation with continuity correction (Hollander,
+/// Wolfe & Chicken, Nonparametric Statistical Methods, 3rd ed. 2014, section 3.1).
 pub(crate) fn signed_rank_cdf(n: usize) -> Vec<f64> {
     let top = n * (n + 1) / 2;
     if n > EXACT_SIGNED_RANK {
@@ -34,11 +34,11 @@ pub(crate) fn subset_sums(numbers: &[usize], size: usize) -> Vec<f64> {
     let mut largest = numbers.to_vec();
     largest.sort_unstable_by_key(|number| std::cmp::Reverse(*number));
     let top: usize = largest.iter().take(size).sum();
-    // ways[k][s] is the number of choices of k numbers with sum s.
+    // ways[k][s] is the number of ways to choose k numbers with sum s.
     let mut ways = vec![vec![0.0; top + 1]; size + 1];
     ways[0][0] = 1.0;
     for (seen, &number) in numbers.iter().enumerate() {
-        // Counts that can no longer reach `size` are skipped.
+        // Skip counts that can no longer reach `size`.
         let fewest = (size + seen + 1).saturating_sub(numbers.len()).max(1);
         for chosen in (fewest..=size.min(seen + 1)).rev() {
             let (without, with) = ways.split_at_mut(chosen);
@@ -51,7 +51,7 @@ pub(crate) fn subset_sums(numbers: &[usize], size: usize) -> Vec<f64> {
     ways.swap_remove(size).into_iter().map(|count| count / total).collect()
 }
 
-/// Returns the distribution of the sum if numbers are included with probability 1/2.
+/// Returns the distribution of the sum if each number is included with probability 1/2.
 pub(crate) fn any_sums(numbers: &[usize]) -> Vec<f64> {
     let top = numbers.iter().sum();
     let mut chance = vec![0.0; top + 1];
@@ -65,8 +65,8 @@ pub(crate) fn any_sums(numbers: &[usize]) -> Vec<f64> {
     chance
 }
 
-/// Standard normal distribution function, by the series in Marsaglia, "Evaluating the Normal Distribution", Journal
-/// of Statistical Software 11(4), 2004. Returns 0 or 1 beyond seven standard deviations.
+/// Standard normal distribution function (Marsaglia, "Evaluating the Normal Distribution", Journal of Statistical
+/// Software 11(4), 2004). Returns 0 or 1 beyond seven standard deviations.
 pub(crate) fn normal_cdf(x: f64) -> f64 {
     if x.abs() > 7.0 {
         return if x > 0.0 { 1.0 } else { 0.0 };

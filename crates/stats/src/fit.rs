@@ -1,5 +1,4 @@
-//! The anchored biweight (docs/methods/intervals.md). All values and comparisons of a workload come from one
-//! fit.
+//! The anchored biweight (docs/methods/intervals.md). One fit gives all values and comparisons of a workload.
 
 use crate::{
     distribution::student_quantile,
@@ -18,7 +17,7 @@ const SHARED_FREEDOM: f64 = 2.0;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fit {
     anchor: Location,
-    /// Log ratios to the baseline. `None` without a common block.
+    /// Log ratios to the baseline. `None` without a shared block.
     steps: Vec<Option<Location>>,
     scatter: f64,
     again: Option<Location>,
@@ -26,11 +25,11 @@ pub struct Fit {
 }
 
 impl Fit {
-    /// Fits the positive values of all results, by block and with the baseline first. Ignores other values
-    /// (outages). Returns `None` if the baseline has no values.
+    /// Fits the positive values of all results by block, ignoring others (outages). The baseline comes first;
+    /// returns `None` if it has no values.
     ///
-    /// The intervals of the run's `family` of comparisons hold together with the requested confidence. The
-    /// interval of a value holds by itself.
+    /// The requested confidence holds for all comparisons of the run's `family` together, but for each value
+    /// separately.
     #[must_use]
     pub fn of(results: &[Blocks], again: &Blocks, family: Family) -> Option<Self> {
         let logs: Vec<Blocks> = results.iter().map(location::logarithms).collect();
@@ -54,8 +53,7 @@ impl Fit {
         })
     }
 
-    /// Returns a result's value: `None` without a block shared with the baseline, and no interval with fewer than
-    /// [`FEWEST`].
+    /// Returns `None` without a block shared with the baseline, and no interval with fewer than [`FEWEST`] blocks.
     #[must_use]
     pub fn value(&self, result: usize, confidence: f64) -> Option<Estimate> {
         let (log, n, own, shared) = self.located(result)?;
@@ -71,7 +69,7 @@ impl Fit {
     fn located(&self, result: usize) -> Option<(f64, usize, f64, f64)> {
         let step = self.step(result)?;
         let own = sum_of_squares(&self.anchor.influence, &step.influence, 1.0);
-        // Within a block, a trial is assumed to vary at least as much as the workload's trials do.
+        // Within a block, a trial is assumed to vary at least as much as the workload's trials.
         let shared = self.scatter.powi(2) / 2.0 / self.anchor.weight.min(step.weight).max(1.0);
         Some((self.anchor.value + step.value, self.anchor.n.min(step.n), own, shared))
     }
@@ -96,7 +94,7 @@ impl Fit {
         estimate(step.value - below.value, own, shared, step.n.min(below.n), (family, confidence))
     }
 
-    /// Returns `None` if the baseline does not have two repetitions.
+    /// Returns `None` with fewer than two repetitions of the baseline.
     #[must_use]
     pub fn floor(&self, confidence: f64) -> Option<NoiseFloor> {
         let again = self.again.as_ref()?;
@@ -104,8 +102,8 @@ impl Fit {
         noise::floor(&ratio, again.n, self.scatter, confidence)
     }
 
-    /// Compares the second values of pairs with the first, using this workload's spread, e.g. for trials with
-    /// and without other traffic.
+    /// Compares the second values of pairs with the first, e.g. trials with and without other traffic, using this
+    /// workload's spread.
     #[must_use]
     pub fn of_pairs(&self, pairs: &[(f64, f64)], confidence: f64) -> Option<(Estimate, Difference)> {
         self.judged(|family| ratio_of(pairs, self.scatter, (family, confidence)), confidence)
@@ -116,14 +114,14 @@ impl Fit {
         paired(self.again.as_ref()?, self.scatter, (Family::SINGLE, confidence))
     }
 
-    /// Judges a result relative to another against the noise floor. Unclear without a noise floor.
+    /// Judges a result relative to another. Unclear without a noise floor.
     #[must_use]
     pub fn judge(&self, result: usize, reference: usize, confidence: f64) -> Option<(Estimate, Difference)> {
         self.judged(|family| self.ratio_within(family, result, reference, confidence), confidence)
     }
 
-    /// The interval of the family must exclude 1 for a difference. The single interval decides whether two
-    /// results are within noise, so that the number of other results cannot make this one unclear.
+    /// Two results differ if the family's interval excludes 1. Whether they are within noise depends on the single
+    /// interval, so that other results in the run cannot make this one unclear.
     fn judged(
         &self,
         ratio: impl Fn(Family) -> Option<Estimate>,
@@ -145,7 +143,7 @@ impl Fit {
     }
 }
 
-/// Ratio second/first of positive pairs, one per block. `scatter` is the workload's standard deviation of log
+/// Returns second/first for positive pairs, one per block. `scatter` is the workload's standard deviation of log
 /// ratios.
 #[must_use]
 pub fn paired_ratio(pairs: &[(f64, f64)], scatter: f64, confidence: f64) -> Option<Estimate> {
@@ -161,7 +159,7 @@ fn paired(step: &Location, scatter: f64, confidence: (Family, f64)) -> Option<Es
     estimate(step.value, step.variance(), scatter.powi(2) / step.weight.max(1.0), step.n, confidence)
 }
 
-/// Returns the wider of two intervals, from the influence of the blocks and from the workload's variance,
+/// Returns the wider of two intervals, one from the influence of the blocks and one from the workload's variance,
 /// because a few blocks may agree by chance.
 fn estimate(
     log: f64,

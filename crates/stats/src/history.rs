@@ -1,5 +1,4 @@
-//! The course of a result over successive runs: its levels, or a drift, and the range in which the next run is
-//! expected.
+//! The course of a result over successive runs (levels or a drift), and the expected range of the next run.
 
 use crate::{
     describe,
@@ -13,35 +12,35 @@ use crate::{
 pub const FEWEST: usize = 4;
 /// Minimum number of runs for a shift.
 pub const FEWEST_RUNS: usize = 2 * FEWEST;
-/// Minimum relative size of a shift or drift. Smaller ones are ignored, however certain.
+/// Minimum relative size of a shift or drift. Smaller ones are ignored, however significant.
 pub const LEAST_CHANGE: f64 = 0.03;
 pub const FEWEST_TO_PREDICT: usize = 4;
 
-/// Minimum gain in twice the log likelihood for a shift between levels of independent runs. By simulation, 1 in 200
-/// series of 20 to 50 independent runs, or of 50 runs with a correlation of 0.5, has a larger gain.
+/// Minimum gain in twice the log likelihood for a shift between levels of independent runs. In simulations, 1 in
+/// 200 series of 20 to 50 independent runs, or of 50 runs with a correlation of 0.5, exceeded it.
 const INDEPENDENT_GAIN: f64 = 9.1;
-/// Penalty per gain from correlation within the levels.
+/// Penalty for correlation within the levels, as a multiple of the gain from modelling that correlation.
 const CORRELATION_COST: f64 = 2.0;
-/// The same for runs that follow a first-order autoregression.
+/// Like [`INDEPENDENT_GAIN`], for runs that follow a first-order autoregression.
 const DEPENDENT_GAIN: f64 = 18.0;
-/// Minimum gain for a drift instead of a single level: a fixed part, and a part per run.
+/// Minimum gain for a drift instead of a single level: a constant, and an addition per run.
 const DRIFT_GAIN: (f64, f64) = (10.0, 0.06);
 /// Grid for the correlation between successive runs.
 const CORRELATIONS: [f64; 10] = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Course {
-    /// At least one.
+    /// At least one level.
     Levels(Vec<Level>),
-    /// A steady change, as the fitted values of the first and the last run.
+    /// A steady change between the fitted values of the first and the last run.
     Drift { first: f64, last: f64 },
 }
 
-/// Fits levels and a drift to values of successive runs (docs/methods/comparisons.md).
+/// Fits levels or a drift to the values of successive runs (docs/methods/comparisons.md).
 ///
-/// Large shifts come from [`levels::levels`]. A smaller shift must explain the logarithms much better than a
-/// single level with a first-order autoregression, because a wandering series resembles shifts. A drift
-/// replaces the levels if it fits better for its number of parameters (Schwarz 1978).
+/// Large shifts come from [`levels::levels`]. A wandering series resembles shifts, so a smaller shift must explain
+/// the logarithms much better than a single level with a first-order autoregression. A drift replaces the levels if
+/// it fits better for its number of parameters (Schwarz 1978).
 #[must_use]
 pub fn course(values: &[f64]) -> Option<Course> {
     let large = levels::levels(values)?;
@@ -62,8 +61,8 @@ pub struct Next {
     pub runs: usize,
 }
 
-/// Predicts the next of these runs: the mean of the logarithms with the deviation s sqrt(1 + 1/k) of Student's
-/// prediction interval. `None` for fewer than [`FEWEST_TO_PREDICT`] positive values.
+/// Predicts the next of these runs: the mean of the logarithms, with Student's prediction interval (deviation s
+/// sqrt(1 + 1/k)). Returns `None` for fewer than [`FEWEST_TO_PREDICT`] positive values.
 #[must_use]
 pub fn next(values: &[f64]) -> Option<Next> {
     let logs: Option<Vec<f64>> = values.iter().map(|value| (*value > 0.0).then(|| value.ln())).collect();
@@ -94,7 +93,7 @@ impl Next {
     }
 }
 
-/// Logarithms without isolated outliers. `None` if a value is not positive.
+/// Returns logarithms without isolated outliers, or `None` if a value is not positive.
 fn logarithms(values: &[f64]) -> Option<Vec<f64>> {
     let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
     (values.len() >= FEWEST_RUNS && logs.iter().all(|log| log.is_finite())).then_some(())?;
@@ -111,7 +110,7 @@ fn split(logs: &[f64], start: usize, end: usize, edges: &mut Vec<usize>) {
     }
 }
 
-/// The penalty of a place is that of Zhang and Siegmund, Biometrics 63, 2007.
+/// The penalty for the place is from Zhang and Siegmund, Biometrics 63, 2007.
 fn shift(logs: &[f64]) -> Option<usize> {
     (logs.len() >= FEWEST_RUNS).then_some(())?;
     let n = logs.len() as f64;
@@ -149,8 +148,8 @@ impl Fit {
     }
 }
 
-/// Exact Gaussian deviance of a first-order autoregression around one level or two, up to a constant, with the least
-/// squares levels (Brockwell and Davis, Time Series: Theory and Methods, 2nd ed. 1991, section 8.7).
+/// Exact Gaussian deviance of a first-order autoregression around one level or two, up to a constant, with
+/// least-squares levels (Brockwell and Davis, Time Series: Theory and Methods, 2nd ed. 1991, section 8.7).
 fn deviance(logs: &[f64], place: Option<usize>, correlation: f64) -> f64 {
     let n = logs.len() as f64;
     let first = (1.0 - correlation * correlation).sqrt();
@@ -182,7 +181,7 @@ fn deviance(logs: &[f64], place: Option<usize>, correlation: f64) -> f64 {
     penalised(squares, n) - (1.0 - correlation * correlation).ln()
 }
 
-/// Equal values may be the result of rounding, so the variance has a minimum.
+/// Equal values may be due to rounding, so the variance has a minimum.
 fn penalised(squares: f64, n: f64) -> f64 {
     n * (squares.max(0.0) + n * LEAST_SCATTER.powi(2)).ln()
 }

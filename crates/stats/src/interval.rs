@@ -3,15 +3,15 @@
 use crate::describe;
 use crate::distribution;
 
-/// The confidence of the interval that decides when to stop measuring. It is higher than in reports because
-/// it is evaluated after every trial.
+/// Confidence of the interval that decides when to stop measuring. Higher than in reports, because the decision is
+/// made after every trial.
 pub const TO_STOP: f64 = 0.99;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
     pub low: f64,
     pub high: f64,
-    /// Actual coverage probability, from 0 to 1. With few values it can be below the requested confidence.
+    /// Actual coverage probability, from 0 to 1. May be below the requested confidence with few values.
     pub confidence: f64,
 }
 
@@ -28,8 +28,8 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Returns the relative distance to the farther end of the interval: 0.02 if the value is known to within
-    /// 2 %. `None` without an interval, or for a value that is not positive.
+    /// Returns the relative distance to the farther end of the interval: 0.02 if the value is known to within 2 %.
+    /// `None` without an interval, or if the value is not positive.
     #[must_use]
     pub fn reach(&self) -> Option<f64> {
         let interval = self.interval.filter(|_| self.value > 0.0)?;
@@ -41,8 +41,8 @@ impl Estimate {
 /// Exact, distribution-free interval of the median of independent values, from two order statistics (David &
 /// Nagaraja 2003, section 7.1).
 ///
-/// Uses the narrowest symmetric pair that reaches `confidence`, or else the whole range with the confidence
-/// it attains: n = 2: 50 %, 3: 75 %, 4: 87.5 %, 5: 93.75 %, 6: 96.9 %.
+/// Uses the narrowest symmetric pair that reaches `confidence`. If there is none, uses the whole range, which
+/// attains 50 % with n = 2, 75 % with 3, 87.5 % with 4, 93.75 % with 5 and 96.9 % with 6.
 pub fn median_interval(values: &[f64], confidence: f64) -> Option<Interval> {
     let sorted = describe::sorted(values).filter(|v| v.len() >= 2)?;
     let n = sorted.len();
@@ -54,7 +54,7 @@ pub fn median_estimate(values: &[f64], confidence: f64) -> Option<Estimate> {
 }
 
 /// Returns the narrowest pair of mirrored order statistics that reaches `confidence`. `cdf[k]` is the probability
-/// that at most k of the sorted statistics lie below the true value.
+/// that at most k of the statistics lie below the true value.
 pub(crate) fn from_order(sorted: &[f64], cdf: &[f64], confidence: f64) -> Option<Interval> {
     if !(confidence > 0.0 && confidence < 1.0) {
         return None;

@@ -4,18 +4,18 @@ use crate::{describe, series};
 
 /// Minimum number of values in a level.
 pub const FEWEST: usize = 5;
-/// Minimum relative size of a jump. Smaller ones are ignored, however certain.
+/// Minimum relative size of a jump. Smaller ones are ignored, however significant.
 pub const LEAST_JUMP: f64 = 0.1;
 
-/// Longer series are first averaged over neighbours, which limits the precision of a jump's position.
+/// Longer series are averaged over neighbours first, so a jump is located less precisely.
 const LONGEST: usize = 8192;
 
-/// Upper limit for the correlation of neighbours. A higher estimate means that the level itself wanders.
+/// Upper limit for the correlation of neighbours. Beyond it, the level itself wanders.
 const MOST_LIKENESS: f64 = 0.7;
-/// Fraction of the steps, smallest first, used to estimate the variance.
+/// Fraction of the steps used to estimate the variance, smallest first.
 const KEPT: f64 = 0.85;
-/// Mean square of the smallest [`KEPT`] of normal values with variance 1: 1 - 2 q f(q) / 0.85 with the density f at
-/// the 92.5 % point q = 1.4395.
+/// Mean square of the smallest [`KEPT`] of normal values with variance 1: 1 - 2 q f(q) / 0.85, where f is the
+/// density and q = 1.4395 the 92.5 % point.
 const SQUARE_OF_KEPT: f64 = 0.5206;
 /// Outlier limit: distance from the median of the neighbours, in standard deviations.
 const MOST_OFF: f64 = 3.0;
@@ -29,9 +29,9 @@ pub struct Level {
     pub value: f64,
 }
 
-/// Finds change points of the mean by PELT ([`changes`]) after clipping outliers, with the penalty 3 v ln n,
-/// where v is the variance of the noise, corrected for autocorrelation and jumps. Neighbouring levels with
-/// medians that differ by less than [`LEAST_JUMP`] are then merged.
+/// Finds changes of the mean by PELT ([`changes`]) after clipping outliers. The penalty is 3 v ln n, where v is the
+/// variance of the noise, corrected for autocorrelation and jumps. Then merges neighbouring levels with medians
+/// that differ by less than [`LEAST_JUMP`].
 pub fn levels(values: &[f64]) -> Option<Vec<Level>> {
     split(values, LEAST_JUMP)
 }
@@ -61,8 +61,8 @@ pub(crate) fn penalty(values: &[f64]) -> Option<f64> {
     Some(3.0 * noise(values)? * (values.len() as f64).ln())
 }
 
-/// Returns the indices at which the mean changes: the partition with the least sum of squares plus `penalty`
-/// per change, with segments of `least` values or more. Exact, by PELT (Killick, Fearnhead & Eckley 2012).
+/// Returns the indices at which the mean changes, minimizing the sum of squares plus `penalty` per change, with at
+/// least `least` values per segment. Exact, by PELT (Killick, Fearnhead & Eckley 2012).
 pub fn changes(values: &[f64], penalty: f64, least: usize) -> Option<Vec<usize>> {
     if least == 0 || !penalty.is_finite() || values.iter().any(|value| !value.is_finite()) {
         return None;
@@ -81,7 +81,7 @@ pub fn changes(values: &[f64], penalty: f64, least: usize) -> Option<Vec<usize>>
                 (best[end], from[end]) = (cost, start);
             }
         }
-        // A start that already costs more than the best one can never win later (theorem 3.1 in the paper).
+        // A start that already costs more than the best one can never win (theorem 3.1 in the paper).
         starts.retain(|&start| best[start] + sums.cost(start, end) <= best[end]);
     }
     Some(back(&from, n))
@@ -126,8 +126,8 @@ impl Sums {
     }
 }
 
-/// Clips values to [`MOST_OFF`] deviations from the median of the surrounding five (Hampel identifier; Davies
-/// & Gather 1993).
+/// Clips values to [`MOST_OFF`] deviations from the median of five neighbours (Hampel identifier; Davies & Gather
+/// 1993).
 pub(crate) fn clipped(values: &[f64]) -> Option<Vec<f64>> {
     let most = MOST_OFF * (variance_of_steps(values, 1)? / 2.0).sqrt();
     if most == 0.0 {
@@ -140,13 +140,13 @@ pub(crate) fn clipped(values: &[f64]) -> Option<Vec<f64>> {
     (0..values.len()).map(clip).collect()
 }
 
-/// Long-run variance of the noise without the jumps, from differences at lags 1 and 2. In a first-order
-/// autoregression with correlation r and variance s^2, their variances have the ratio 1 to 1 + r, the first
-/// is 2 s^2 (1 - r), and the long-run variance is s^2 (1 + r) / (1 - r) (after Chakar et al. 2017).
+/// Estimates the long-run variance of the noise without jumps, from differences at lags 1 and 2. In a first-order
+/// autoregression with correlation r and variance s^2, the variance of the differences is 2 s^2 (1 - r) at lag 1
+/// and 1 + r times as large at lag 2. The long-run variance is s^2 (1 + r) / (1 - r) (after Chakar et al. 2017).
 fn noise(values: &[f64]) -> Option<f64> {
     let (near, far) = (variance_of_steps(values, 1)?, variance_of_steps(values, 2)?);
     if near == 0.0 {
-        // Most values are equal, so use the mean square including any jumps.
+        // Most values are equal. Use the mean square including any jumps.
         let square = values.windows(2).map(|pair| (pair[1] - pair[0]).powi(2)).sum::<f64>();
         return Some(square / (2 * (values.len() - 1)) as f64 * MOST_INFLATION);
     }
@@ -156,8 +156,7 @@ fn noise(values: &[f64]) -> Option<f64> {
     Some(near * (1.0 + likeness) / (2.0 * (1.0 - likeness).powi(2)))
 }
 
-/// Mean square of the differences at lag `apart`, without the largest ones, because a jump causes a few large
-/// differences.
+/// Mean square of the differences at lag `apart`, without the largest ones, which may be jumps.
 fn variance_of_steps(values: &[f64], apart: usize) -> Option<f64> {
     let steps: Vec<f64> = values.iter().zip(&values[apart..]).map(|(a, b)| (b - a).powi(2)).collect();
     let sorted = describe::sorted(&steps)?;
@@ -169,7 +168,7 @@ fn level(values: &[f64], start: usize, end: usize) -> Option<Level> {
     Some(Level { start, end, value: describe::median(&values[start..end])? })
 }
 
-/// Merges neighbouring levels that are too close to be a jump, the closest pair first, because a merge moves
+/// Merges neighbouring levels that are too close to be a jump. The closest pair comes first, because a merge moves
 /// the median. A rise and the same fall have the same size.
 fn join(values: &[f64], mut levels: Vec<Level>, least: f64) -> Option<Vec<Level>> {
     let apart = |pair: &[Level]| {
@@ -246,7 +245,7 @@ mod tests {
         assert_eq!((levels(&[]), levels(&[f64::NAN; 20])), (None, None));
     }
 
-    /// The table was generated with `ruptures` 1.1 by tests/reference/pelt.py.
+    /// Generated with `ruptures` 1.1 by tests/reference/pelt.py.
     #[test]
     fn changes_match_reference_implementation() {
         let table = include_str!("../tests/reference/pelt.tsv");

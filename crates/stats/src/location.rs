@@ -1,4 +1,4 @@
-//! Robust location of logarithms and the influence of blocks on it.
+//! Robust location of logarithms, and the influence of each block.
 
 use std::collections::BTreeMap;
 
@@ -10,22 +10,21 @@ use crate::{
 
 pub type Blocks = BTreeMap<u32, f64>;
 
-/// The minimum number of values for a biweight and an interval. With fewer, a disturbed value cannot be
-/// detected.
+/// Minimum number of values for a biweight and an interval. With fewer, a disturbed value cannot be detected.
 pub const FEWEST: usize = 5;
-/// The minimum standard deviation of logarithms (0.1 %), because equal values may result from rounding.
+/// Minimum standard deviation of logarithms (0.1 %), because equal values may be due to rounding.
 pub const LEAST_SCATTER: f64 = 0.001;
 
 const NORMAL_MAD: f64 = 0.674_489_75;
-/// The weight of a value is zero beyond this many standard deviations of the workload ...
+/// A value has no weight beyond this many standard deviations of the workload ...
 const CUT_BY_SHARED: f64 = 6.0;
 /// ... or of the values themselves, whichever is larger.
 const CUT_BY_OWN: f64 = 9.0;
-/// Cutoff for values that may be bimodal, as a multiple of the third quartile of the distances from the median.
+/// Cutoff for possibly bimodal values, as a multiple of the third quartile of the distances from the median.
 const CUT_BY_MODES: f64 = 4.0;
-/// The degrees of freedom of a biweight's error, as a fraction of n - 1 (Kafadar 1982).
+/// Degrees of freedom of a biweight's error, as a fraction of n - 1 (Kafadar 1982).
 const FREEDOM: f64 = 0.7;
-/// Standard error of the median of three or four normal values, relative to that of their mean.
+/// Standard error of the median of three or four normal values, divided by the standard error of the mean.
 const MEDIAN_ERROR: f64 = 1.16;
 const FEWEST_UNPAIRED: usize = 2;
 const MOST_STEPS: usize = 50;
@@ -36,18 +35,18 @@ pub(crate) struct Location {
     pub(crate) value: f64,
     pub(crate) n: usize,
     pub(crate) weight: f64,
-    /// The effect of each block's value on the location. The sum of squares is the variance.
+    /// Effect of each block's value on the location. The sum of squares is the variance.
     pub(crate) influence: Blocks,
 }
 
 impl Location {
-    /// Location of values of which nearly half may be disturbed, e.g. ratios to the baseline. `scatter` is the
-    /// typical standard deviation in the workload.
+    /// For values of which nearly half may be disturbed, e.g. ratios to the baseline. `scatter` is the workload's
+    /// typical standard deviation.
     pub(crate) fn of(logs: &Blocks, scatter: f64) -> Option<Self> {
         Self::within(logs, CUT_BY_SHARED * scatter)
     }
 
-    /// Location of values that may be bimodal. It includes a mode that holds a quarter of the values.
+    /// For possibly bimodal values. Includes a mode that holds a quarter of the values.
     pub(crate) fn of_modes(logs: &Blocks, scatter: f64) -> Option<Self> {
         let values: Vec<f64> = logs.values().copied().collect();
         let middle = describe::median(&values)?;
@@ -94,20 +93,20 @@ fn correction(n: usize) -> f64 {
     (n / (n - 1.0).max(1.0)).sqrt()
 }
 
-/// Values that are not positive cannot be part of a ratio.
+/// Drops values that are not positive, which cannot be part of a ratio.
 pub(crate) fn logarithms(values: &Blocks) -> Blocks {
     let logs = values.iter().map(|(block, value)| (*block, value.ln()));
     logs.filter(|(_, log)| log.is_finite()).collect()
 }
 
-/// Robust standard deviation of logarithms: the median absolute deviation from the median of the group, over all
-/// groups, scaled for normal values. At least [`LEAST_SCATTER`]. `None` if no group has two values.
+/// Robust standard deviation of logarithms: the median absolute deviation from the group's median, over all groups,
+/// scaled for normal values. At least [`LEAST_SCATTER`]; `None` if no group has two values.
 pub(crate) fn scatter<'a>(groups: impl IntoIterator<Item = &'a Blocks>) -> Option<f64> {
     let mut deviations = Vec::new();
     for group in groups.into_iter().filter(|group| group.len() > 1) {
         let logs: Vec<f64> = group.values().copied().collect();
         let middle = describe::median(&logs)?;
-        // The median of a few values is closer to them than the true value is.
+        // The median of a few values is closer to them than the true value.
         deviations.extend(logs.iter().map(|log| correction(logs.len()) * (log - middle).abs()));
     }
     Some((describe::median(&deviations)? / NORMAL_MAD).max(LEAST_SCATTER))
@@ -141,8 +140,8 @@ impl Level {
         estimate(self.log, quantile.map(|quantile| quantile * self.variance.sqrt()), confidence)
     }
 
-    /// Returns the ratio of this level to an independent one, with Welch's interval (Biometrika 34, 1947) for
-    /// unequal variances, which needs two values on each side.
+    /// Returns the ratio to an independent level, with Welch's interval for unequal variances (Biometrika 34,
+    /// 1947), which needs two values on each side.
     #[must_use]
     pub fn ratio(&self, reference: &Self, confidence: f64) -> Option<Estimate> {
         let variance = |it: &Self| it.variance.max(LEAST_SCATTER.powi(2) / it.n as f64);
@@ -168,14 +167,14 @@ pub(crate) fn estimate(log: f64, half: Option<f64>, confidence: f64) -> Option<E
     all.then(|| Estimate { value: without_rounding_error(log.exp()), interval })
 }
 
-/// Rounds to twelve digits, so that the location of a single value is that value.
+/// Rounds to twelve digits, so that the location of a single value equals that value.
 fn without_rounding_error(value: f64) -> f64 {
     let scale = 10f64.powi(11 - value.log10().floor() as i32);
     let rounded = (value * scale).round() / scale;
     if rounded.is_finite() && rounded > 0.0 { rounded } else { value }
 }
 
-/// Returns the lower of the two middle values. If three of six values are disturbed, the upper one is disturbed too.
+/// Returns the lower of the two middle values: if three of six values are disturbed, so is the upper one.
 fn lower_median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
@@ -197,7 +196,7 @@ fn biweight(logs: &[f64], middle: f64, cut: f64) -> f64 {
         let (sum, all) = weights
             .zip(logs)
             .fold((0.0, 0.0), |(sum, all), (weight, log)| (sum + weight * log, all + weight));
-        // There may be no value near the midpoint of two distant modes.
+        // There may be no value near the midpoint between two distant modes.
         let next = if all > 0.0 { sum / all } else { value };
         if (next - value).abs() <= 1e-12 * cut {
             return next;

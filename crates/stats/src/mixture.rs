@@ -2,7 +2,7 @@
 
 use crate::{bimodal, interval::Estimate, location::Level};
 
-/// Minimum ratio of the two levels. Closer ones are not worth separating.
+/// Minimum ratio of the two levels. Separating closer ones is not worthwhile.
 pub const LEAST_RATIO: f64 = 1.1;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -15,8 +15,8 @@ pub struct Part {
     pub shares: [f64; 2],
 }
 
-/// Returns both levels of two samples of positive values, if both are mixtures: all values together are
-/// bimodal ([`bimodal::bimodal`]), and both samples have values at each level.
+/// Returns both levels of two samples of positive values. All values together must be bimodal
+/// ([`bimodal::bimodal`]), and both samples must have values at each level.
 pub(crate) fn of(a: &[f64], b: &[f64], confidence: f64) -> Option<[Part; 2]> {
     let logs: Vec<f64> = a.iter().chain(b).map(|value| value.ln()).collect();
     let levels = bimodal::bimodal(&logs).filter(|it| it.high - it.low > LEAST_RATIO.ln())?;

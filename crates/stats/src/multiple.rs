@@ -50,7 +50,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The table was generated with `statsmodels` by tests/reference/multiple.py. R gives the same values.
+    /// Generated with `statsmodels` by tests/reference/multiple.py. R gives the same values.
     #[test]
     fn adjusted_values_match_reference_implementation() {
         let table = include_str!("../tests/reference/multiple.tsv");

@@ -11,19 +11,19 @@ use crate::{
 /// Recommended minimum floor for repeated measurements on a shared machine.
 pub const USUAL_MINIMUM: f64 = 0.005;
 
-/// Recommended minimum floor for two runs. Placement, addresses and neighbours may differ.
+/// Recommended minimum floor between two runs, in which placement, addresses and neighbours may differ.
 pub const USUAL_BETWEEN_RUNS: f64 = 0.02;
 
-/// The degrees of freedom of a floor with fewer pairs than a verdict needs.
+/// Degrees of freedom of a floor with fewer pairs than a verdict needs.
 const LEAST_FREEDOM: f64 = 2.0;
 
 pub const FEWEST_RUNS: usize = 4;
-/// A step between runs that is this many times the mean of all others is a level change, if it persists.
+/// A step between runs is a level change if it lasts and is this many times the mean of all others.
 pub const PLAIN: f64 = 8.0;
-/// A run is an outlier beyond this many median absolute deviations from the median. In simulations, this happens in 1
-/// % of sets of four or five normal values, and less often in larger sets.
+/// A run is an outlier beyond this many median absolute deviations from the median. In simulations, 1 % of sets of
+/// four or five normal values contain an outlier, and larger sets less often.
 pub const FAR: f64 = 20.0;
-/// The number of runs on either side for which a changed level must persist.
+/// Number of runs for which a level must last on either side of a change.
 pub const STAYED: usize = 3;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,8 +39,8 @@ impl NoiseFloor {
     }
 }
 
-/// Returns the smallest ratio that `pairs` pairs with this standard deviation of log ratios can distinguish
-/// from 1, or the baseline's ratio to itself if that is larger and excludes 1. At least [`USUAL_MINIMUM`].
+/// Returns the smallest ratio that `pairs` pairs with this standard deviation of log ratios can distinguish from 1.
+/// If the baseline's ratio to itself is larger and excludes 1, returns that ratio. At least [`USUAL_MINIMUM`];
 /// `None` for fewer than two pairs.
 pub(crate) fn floor(ratio: &Estimate, pairs: usize, scatter: f64, confidence: f64) -> Option<NoiseFloor> {
     if pairs < 2 {
@@ -62,12 +62,12 @@ pub struct BetweenRuns {
     freedom: f64,
 }
 
-/// Estimates the difference to expect between two runs, from a cell's values in successive runs.
+/// Estimates the expected difference between two runs from a cell's values in successive runs.
 ///
-/// The standard deviation of the logarithms is the mean absolute successive difference divided by 2 / sqrt(pi) (Wheeler
-/// & Chambers 2010, chapter 3). It leaves out outlying runs ([`FAR`]) and one large difference ([`PLAIN`]) between
-/// levels that last for [`STAYED`] runs. The distance is Student's quantile with the degrees of freedom of that mean
-/// (Cryer & Ryan 1990). `None` for fewer than [`FEWEST_RUNS`].
+/// The standard deviation of the logarithms is the mean absolute successive difference divided by 2 / sqrt(pi)
+/// (Wheeler & Chambers 2010, chapter 3). Outlying runs ([`FAR`]) and one large difference ([`PLAIN`]) between
+/// levels that last for [`STAYED`] runs are left out. The difference uses Student's quantile with the degrees of
+/// freedom of this mean (Cryer & Ryan 1990). Returns `None` for fewer than [`FEWEST_RUNS`].
 pub fn between_runs(values: &[f64], confidence: f64) -> Option<BetweenRuns> {
     let fits = values.len() >= FEWEST_RUNS && values.iter().all(|x| x.is_finite() && *x > 0.0);
     let logs: Vec<f64> = values.iter().filter(|_| fits).map(|x| x.ln()).collect();
@@ -93,8 +93,8 @@ impl BetweenRuns {
     }
 }
 
-/// Removes values farther than [`FAR`] from the median that also differ by a factor of two, e.g. because a
-/// link was limited. Nothing is removed unless most runs agree.
+/// Removes values that are farther than [`FAR`] from the median and differ from it by a factor of two, e.g. because
+/// a link was limited. Removes nothing unless most runs agree.
 fn without_outliers(logs: Vec<f64>) -> Vec<f64> {
     let Some(middle) = describe::median(&logs) else { return logs };
     let apart: Vec<f64> = logs.iter().map(|log| (log - middle).abs()).collect();
@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(between_runs(&[1.0, 1.01, 0.99, 0.008, 0.0081], 0.95), None, "three are too few");
     }
 
-    /// The viscosities of fifteen batches of paint have a mean moving range of 0.48 (Montgomery, Introduction to
+    /// Fifteen batches of paint have a mean moving range of viscosity of 0.48 (Montgomery, Introduction to
     /// Statistical Quality Control, section 6.4).
     #[test]
     fn deviation_matches_published_chart() {
@@ -161,7 +161,7 @@ mod tests {
         let before: Vec<f64> = steady(40.0, 10).collect();
         let changed: Vec<f64> = steady(40.0, 5).chain(steady(36.0, 5)).collect();
         assert!(learned(&changed) < 1.1 * learned(&before), "{} {}", learned(&changed), learned(&before));
-        // A single outlying run, at the end or elsewhere, is not a change of level.
+        // A single outlying run is not a change of level.
         for place in [0, 5, 9] {
             let mut off = before.clone();
             off[place] = 36.0;

@@ -16,10 +16,10 @@ pub struct Test {
     pub exact: bool,
 }
 
-/// The statistic is the sum of the first sample's ranks, with ties sharing their rank (Wilcoxon 1945). Up to
-/// [`EXACT_UNPAIRED`] values, every division of the ranks is counted. Larger samples use the observed
-/// division and [`DRAWS`] seeded random ones (Phipson & Smyth 2010). The smallest possible p of n and m
-/// values is 2 / C(n + m, n).
+/// The statistic is the sum of the first sample's ranks, with ties sharing their rank (Wilcoxon 1945). For up to
+/// [`EXACT_UNPAIRED`] values, all divisions of the ranks are counted. For more, [`DRAWS`] seeded random divisions
+/// and the observed one are used (Phipson & Smyth 2010). The smallest possible p for n and m values is 2 / C(n + m,
+/// n).
 pub fn two_sample(a: &[f64], b: &[f64]) -> Option<Test> {
     if a.is_empty() || b.is_empty() {
         return None;
@@ -45,7 +45,7 @@ pub fn two_sample(a: &[f64], b: &[f64]) -> Option<Test> {
     }))
 }
 
-/// Ranks are doubled, so that tied ranks are integers.
+/// Ranks are doubled to make tied ranks integers.
 fn doubled_ranks(values: &[f64]) -> Option<Vec<usize>> {
     let sorted = describe::sorted(values)?;
     let rank = |value: &f64| {

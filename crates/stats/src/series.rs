@@ -9,22 +9,21 @@ use crate::{
 };
 
 pub const FEWEST: usize = 10;
-/// Longer series are first averaged over groups of neighbours. This preserves the slow changes, which matter most.
+/// Longer series are averaged over neighbours first. This preserves the slow changes, which matter most.
 const LONGEST: usize = 4096;
 const MOST_LAGS: usize = 2000;
 
-/// Returns the mean of an autocorrelated series, with an interval from the mean square of its first v cosine
-/// transforms (Lazarus, Lewis, Stock & Watson 2018). v is 0.5 w^(2/3), limited to 3 to 64, where w is the
-/// effective sample size (n over [`inflation`]). The interval is `None` for fewer than [`FEWEST`] values or
-/// an effective size below three. The series must be steady ([`crate::levels`]).
+/// Returns the mean of a steady ([`crate::levels`]) autocorrelated series, with an interval from the mean square of
+/// its first v cosine transforms (Lazarus, Lewis, Stock & Watson 2018). v is 0.5 w^(2/3), but at least 3 and at
+/// most 64, where w is the effective sample size (n over [`inflation`]). There is no interval for fewer than
+/// [`FEWEST`] values or an effective size below three.
 pub fn mean_estimate(values: &[f64], confidence: f64) -> Option<Estimate> {
     let value = describe::mean(values)?;
     Some(Estimate { value, interval: interval(values, value, confidence) })
 }
 
-/// Returns the ratio b/a of the means of two independent autocorrelated series with positive means: the delta
-/// method on the logarithm, with the Welch-Satterthwaite degrees of freedom. Variation between trials is not
-/// included.
+/// Returns the ratio b/a of the means of two independent autocorrelated series with positive means, by the delta
+/// method on the logarithm with the Welch-Satterthwaite degrees of freedom. Ignores variation between trials.
 pub fn ratio_estimate(a: &[f64], b: &[f64], confidence: f64) -> Option<Estimate> {
     let positive = |values: &[f64]| describe::mean(values).filter(|mean| *mean > 0.0);
     let (under, over) = (positive(a)?, positive(b)?);
@@ -75,7 +74,7 @@ fn standard_error(values: &[f64]) -> Option<StandardError> {
     error.is_finite().then_some(StandardError { error, freedom: waves })
 }
 
-/// Cosine transform of the series at `wave` half periods, scaled so that independent values of variance 1 give 1.
+/// Cosine transform of the series at `wave` half periods, scaled to 1 for independent values with variance 1.
 fn cosine(values: &[f64], wave: usize) -> f64 {
     let n = values.len() as f64;
     let step = std::f64::consts::PI * wave as f64 / n;
@@ -84,7 +83,7 @@ fn cosine(values: &[f64], wave: usize) -> f64 {
     sum * (2.0 / n).sqrt()
 }
 
-/// Averages neighbours, so that at most `most` values remain. Drops an incomplete last group.
+/// Averages neighbours to get at most `most` values. Drops an incomplete last group.
 pub(crate) fn grouped(values: &[f64], most: usize) -> Cow<'_, [f64]> {
     if values.len() <= most {
         return Cow::Borrowed(values);
@@ -99,8 +98,8 @@ fn relative_error(values: &[f64]) -> Option<StandardError> {
     Some(StandardError { error: error / describe::mean(values)?, freedom })
 }
 
-/// Returns the factor by which autocorrelation inflates the variance of the mean, by the initial positive
-/// sequence (Geyer 1992, section 3.3). 1 for a constant series. `None` for fewer than two values.
+/// Returns the factor by which autocorrelation inflates the variance of the mean, by the initial positive sequence
+/// (Geyer 1992, section 3.3). 1 for a constant series; `None` for fewer than two values.
 pub fn inflation(values: &[f64]) -> Option<f64> {
     let mean = describe::mean(values).filter(|_| values.len() >= 2)?;
     let centered: Vec<f64> = values.iter().map(|value| value - mean).collect();
@@ -117,8 +116,7 @@ pub fn inflation(values: &[f64]) -> Option<f64> {
     let mut lag = 0;
     let mut last = f64::INFINITY;
     while lag + 1 < n && lag < MOST_LAGS {
-        // In a reversible chain, sums of adjacent autocovariances are positive and decreasing. Anything else is
-        // noise.
+        // In a reversible chain, sums of adjacent autocovariances are positive and decreasing. The rest is noise.
         let pair = ((covariance(lag) + covariance(lag + 1)) / variance).min(last);
         if pair <= 0.0 {
             break;
@@ -173,7 +171,7 @@ mod tests {
         }
     }
 
-    /// The table was generated with SciPy by tests/reference/cosines.py.
+    /// Generated with SciPy by tests/reference/cosines.py.
     #[test]
     fn cosine_transforms_match_reference_implementation() {
         let table = include_str!("../tests/reference/cosines.tsv");

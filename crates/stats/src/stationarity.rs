@@ -8,23 +8,23 @@ use crate::{
     warmup,
 };
 
-/// Minimum drift over the whole series, as a fraction of the mean. Smaller ones are ignored, however certain.
+/// Minimum drift over the whole series, as a fraction of the mean. Smaller ones are ignored, however significant.
 pub const LEAST_DRIFT: f64 = 0.05;
 /// Minimum relative size of a jump or of a slow start.
 pub const LEAST_JUMP: f64 = 0.04;
-/// Minimum number of consecutive values without data in a stall.
+/// Minimum length of a stall, in consecutive values without data.
 pub const FEWEST_SILENT: usize = 3;
 
 /// Values below this fraction of the median count as no data.
 const SILENT: f64 = 0.01;
-/// Maximum fraction of values without data outside of stalls. With more, the series is intermittent.
+/// Maximum fraction of values without data outside stalls. Beyond it, the series is intermittent.
 const MOST_SILENT: f64 = 0.1;
 /// Penalty of a slope, in units of ln n, like that of a change point in [`levels::levels`].
 const SLOPE: f64 = 3.0;
-/// Penalty of a jump or an exponential start. It is higher because the position or time constant was also
-/// searched for.
+/// Penalty of a jump or an exponential start. Higher than for a slope, because the search also fits a position or
+/// time constant.
 const JUMP: f64 = 5.0;
-/// Minimum difference in cost between the best two kinds of change. With a smaller one, neither is named.
+/// Minimum difference in cost between the best two kinds of change. Below it, neither is reported.
 const CLEAR: f64 = 2.0;
 /// Upper limit for the estimated autocorrelation. Beyond it, no level can be detected.
 const MOST_LIKENESS: f64 = 0.97;
@@ -34,13 +34,13 @@ const LEAST_SQUARES: f64 = 1e-300;
 const TIME_CONSTANTS: (f64, f64) = (0.7, 1.4);
 /// Minimum length of a series with a slow start, in time constants. After four, 2 % of the difference remains.
 const MANY_CONSTANTS: f64 = 4.0;
-/// A series has settled when it is this close to the final value, as a fraction.
+/// A series has settled once it is within this fraction of the final value.
 const SETTLED: f64 = 0.02;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Stationarity {
     Steady,
-    /// The best straight line goes from the first value to the second.
+    /// The endpoints of the best straight line.
     Drift {
         from: f64,
         to: f64,
@@ -53,7 +53,7 @@ pub enum Stationarity {
         settled: usize,
     },
     Stall(Vec<Range<usize>>),
-    /// Changes between these values, which autocorrelation or several kinds of change explain equally well.
+    /// The series varies between these values, and no single kind of change explains it best.
     Unsteady {
         low: f64,
         high: f64,
@@ -62,11 +62,11 @@ pub enum Stationarity {
 
 /// Classifies a series.
 ///
-/// A series with stretches without data has stalled. Otherwise, an abrupt warm-up ([`warmup::cut`]) is
-/// skipped and four models of the remainder are compared: one level, a straight line, an exponential approach
-/// to a final level, and jumps between levels. Each has first-order autocorrelated errors and costs n ln(s /
-/// n) + k ln n. Here s is the sum of squared prediction errors, and k is 0 for one level, 3 for a line, and 5
-/// for an exponential or for each jump (after Shi, Gallagher, Lund & Killick 2022).
+/// A series with stretches without data has stalled. Otherwise, this skips an abrupt warm-up ([`warmup::cut`]) and
+/// compares four models of the remainder: one level, a straight line, an exponential approach to a final level, and
+/// jumps between levels. Each has first-order autocorrelated errors and costs n ln(s / n) + k ln n. Here s is the
+/// sum of squared prediction errors, and k is 0 for one level, 3 for a line, and 5 for an exponential or for each
+/// jump (after Shi, Gallagher, Lund & Killick 2022).
 pub fn stationarity(values: &[f64]) -> Option<Stationarity> {
     let middle = describe::median(values)?;
     if values.len() < 2 * levels::FEWEST {
@@ -80,7 +80,7 @@ pub fn stationarity(values: &[f64]) -> Option<Stationarity> {
     if cut == 0 {
         return Some(kind);
     }
-    // Before further jumps, the warm-up is a level like the others.
+    // If more jumps follow, the warm-up is just another level.
     let whole = matches!(kind, Stationarity::Levels(_)).then(|| change(values, 0)).flatten();
     let levels = whole.filter(|whole| matches!(whole, Stationarity::Levels(_)));
     Some(levels.unwrap_or(after(kind, describe::mean(&values[..cut])?, cut, middle)))
@@ -105,15 +105,14 @@ fn stalls(values: &[f64], middle: f64) -> Option<Vec<Range<usize>>> {
             None => runs.push(at..at + 1),
         }
     }
-    // A series that starts without data has a warm-up.
+    // A series without data at its start has a warm-up.
     let (stalls, others): (Vec<_>, Vec<_>) =
         runs.into_iter().partition(|run| run.start > 0 && run.len() >= FEWEST_SILENT);
     let silent: usize = others.iter().map(Range::len).sum();
     (!stalls.is_empty() && silent as f64 <= MOST_SILENT * values.len() as f64).then_some(stalls)
 }
 
-/// Shifts the positions of a change by the length of the skipped warm-up. A warm-up before a steady series is a slow
-/// start.
+/// Shifts the positions of a change by the skipped warm-up. A warm-up before a steady series is a slow start.
 fn after(kind: Stationarity, first: f64, cut: usize, middle: f64) -> Stationarity {
     match kind {
         Stationarity::Steady => Stationarity::SlowStart { from: first, to: middle, settled: cut },
@@ -130,7 +129,7 @@ fn after(kind: Stationarity, first: f64, cut: usize, middle: f64) -> Stationarit
 struct Model {
     cost: f64,
     kind: Stationarity,
-    /// The lowest and the highest expected value.
+    /// Lowest and highest expected value.
     ends: (f64, f64),
 }
 
@@ -193,7 +192,7 @@ fn drift(values: &[f64], mean: f64) -> Model {
 }
 
 /// Fits an exponential approach to a constant level by least squares for each time constant, and returns the best
-/// fit. Its cost counts only the values from `cut` on.
+/// fit. The cost counts only values from `cut` on.
 fn approach(values: &[f64], cut: usize) -> Option<Model> {
     let mean = describe::mean(values)?;
     let (shortest, ratio) = TIME_CONSTANTS;

@@ -2,9 +2,9 @@
 
 use crate::{describe, distribution::student_tail, location::LEAST_SCATTER, multiple, permutation};
 
-/// The fraction of the error rate given to Student's test. The rank test gets the remainder.
+/// Fraction of the error rate given to Student's test. The rank test gets the remainder.
 ///
-/// With four values each, the smallest p of the rank test (2 in 70) must stay below 5 % after dividing by that
+/// The smallest p of the rank test with four values each (2 in 70) must stay below 5 % after division by that
 /// remainder.
 pub const STUDENTS_SHARE: f64 = 0.2;
 
@@ -12,20 +12,19 @@ pub const STUDENTS_SHARE: f64 = 0.2;
 pub struct Cell<'a> {
     pub a: &'a [f64],
     pub b: &'a [f64],
-    /// Cells in the same group, e.g. a workload, are expected to have similar variance.
+    /// Cells in the same group, e.g. a workload, should have similar variance.
     pub group: usize,
 }
 
-/// Returns the adjusted p-values, in the order given.
+/// Returns the adjusted p-values, in the order given, with `None` for a cell without two values in each run.
 ///
-/// A cell has two tests, a rank test ([`permutation::two_sample`]) and Student's t-test on logarithms. Each
-/// p-value is divided by the test's fraction of the error rate ([`STUDENTS_SHARE`]). The smaller one is the p
-/// of the cell, which is then adjusted by [`multiple::benjamini_hochberg`]. The p of a cell is never less
-/// than that of the rank test, so four values on each side remain the minimum. Student's test uses the larger
-/// of the cell's own variance and the median of its group, because bimodal values hardly vary if all trials
-/// of a run happen to fall into one mode.
+/// A cell has two tests, a rank test ([`permutation::two_sample`]) and Student's t-test on logarithms. Each p-value
+/// is divided by the test's fraction of the error rate ([`STUDENTS_SHARE`]). [`multiple::benjamini_hochberg`] then
+/// adjusts the smaller one. The result is never below the p of the rank test, so four values on each side remain
+/// the minimum.
 ///
-/// `None` for a cell without two values in each run.
+/// Student's test uses the cell's own variance or the median of its group, whichever is larger: bimodal values
+/// hardly vary if all trials of a run happen to be in one mode.
 #[must_use]
 pub fn p(cells: &[Cell<'_>]) -> Vec<Option<f64>> {
     let looks: Vec<Option<Look>> = cells.iter().map(Look::of).collect();

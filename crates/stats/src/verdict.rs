@@ -3,12 +3,12 @@
 use crate::interval::{Estimate, Interval};
 use crate::noise::NoiseFloor;
 
-/// The minimum confidence of the interval and the floor for a difference. Five paired blocks reach 0.9.
+/// Minimum confidence of the interval and the floor for a difference. Five paired blocks reach 0.9.
 pub const LEAST_CONFIDENCE: f64 = 0.9;
 
-/// The maximum extent of an interval that is still "within noise", in noise floors.
+/// Maximum extent of an interval "within noise", in noise floors.
 const WIDEST_IN_FLOORS: f64 = 3.0;
-/// The largest relative difference in an interval within noise, however large the floor is.
+/// Maximum relative difference in an interval within noise, however large the floor is.
 const MOST_OPEN: f64 = 0.25;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub enum Difference {
     Unclear,
 }
 
-/// Judges a ratio (second over first). A missing interval or a ratio that is not positive is `Unclear`.
+/// Judges second over first. Without an interval, or if the ratio is not positive, the result is `Unclear`.
 pub fn verdict(ratio: &Estimate, floor: &NoiseFloor) -> Difference {
     let Some(interval) = ratio.interval else { return Difference::Unclear };
     if !(ratio.value > 0.0 && interval.low > 0.0 && interval.high.is_finite()) {

@@ -1,4 +1,4 @@
-//! Parses the location of the store. Errors never contain passwords.
+//! Parses the store's location. Errors never contain passwords.
 
 use std::{
     fs,
@@ -35,10 +35,10 @@ const SETTINGS: [&str; 13] = [
     "data source",
 ];
 const SECRETS: [&str; 5] = ["password", "passwd", "sslpassword", "pgpassword", "pwd"];
-/// The default folder for sockets on Debian.
+/// Debian's default folder for sockets.
 const SOCKETS: &str = "/var/run/postgresql";
 const PORT: u16 = 5432;
-/// The maximum time that a connection may be silent. The system's default is several hours.
+/// The maximum silence of a connection. The system's default is several hours.
 const SILENCE: Duration = Duration::from_secs(30);
 const PROBES: (Duration, u32) = (Duration::from_secs(10), 3);
 
@@ -76,7 +76,7 @@ impl ServerAddress {
         let (authority, database) = head.split_once('/').unwrap_or((head, ""));
         let (user, hosts) =
             authority.split_once('@').map_or((None, authority), |(user, hosts)| (Some(user), hosts));
-        // If there is a second @, a part of the password would be shown as the host.
+        // With a second @, a part of the password would appear as the host.
         if [hosts, database, query].iter().any(|part| part.contains('@')) {
             return Err("write @, :, / and ? in a user name or password as %40, %3A, %2F and %3F".to_owned());
         }
@@ -176,7 +176,7 @@ fn mistaken_address(text: &str) -> Option<&'static str> {
     (has_password && !is_path).then_some("`postgres://` is missing before the user")
 }
 
-/// Builds the connection settings. Hosts are omitted, because they are tried one by one.
+/// Builds the connection settings without hosts, which are tried one by one.
 fn settings(user: Option<&str>, database: &str, others: &[&str]) -> Result<Config, String> {
     let user = user.map(|user| format!("{user}@")).unwrap_or_default();
     let address = format!("postgresql://{user}/{database}?{}", others.join("&"));
@@ -193,7 +193,7 @@ fn settings(user: Option<&str>, database: &str, others: &[&str]) -> Result<Confi
     Ok(settings)
 }
 
-/// Returns a name like `plumb 4711 on h1`, which other users of the database can see.
+/// Returns a name like `plumb 4711 on h1` for other users of the database.
 fn own_name() -> String {
     let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     match host.trim() {

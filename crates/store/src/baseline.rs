@@ -1,4 +1,4 @@
-//! Named baselines, which are runs that others are compared with.
+//! Named baselines: runs that others are compared with.
 
 use samples::RunId;
 

@@ -1,4 +1,4 @@
-//! Pages of the run list, the progress of a run, and the new trials of a run.
+//! Pages of the run list, a run's progress, and a run's new trials.
 
 use samples::{RunId, RunState, Trial};
 
@@ -13,7 +13,7 @@ use crate::{
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunFilter {
-    /// A part of the run's name, scenario name or title. The case of ASCII letters is ignored.
+    /// A part of the run's name, scenario name or title. Ignores the case of ASCII letters.
     pub text: String,
     pub scenario: Option<String>,
     pub state: Option<RunState>,
@@ -39,8 +39,8 @@ pub struct RunProgress {
 }
 
 impl Store {
-    /// Returns a page of runs. The cost does not depend on the number of stored runs, except for runs that
-    /// the filter skips.
+    /// Returns a page of runs. The cost does not depend on the number of stored runs, except for runs that the filter
+    /// skips.
     pub fn browse(
         &self,
         filter: &RunFilter,
@@ -70,7 +70,7 @@ impl Store {
         found.map_err(self.place.explain("read a run from"))?.ok_or_else(|| StoreError::no_such_run(run))
     }
 
-    /// Returns the trials after `newest`, in the order in which they were run. Pass 0 to get all.
+    /// Returns the trials after `newest` in execution order, or all for 0.
     pub fn trials_after(&self, run: &RunId, newest: i64) -> Result<Vec<Trial>, StoreError> {
         let sql = "SELECT place, record, checksum FROM trial
                    WHERE run = (SELECT number FROM run WHERE id = ?1) AND number > ?2 ORDER BY number";

@@ -1,4 +1,4 @@
-//! Locks on runs in progress, which are released when the owning process ends for any reason.
+//! Locks on runs in progress. A lock is released when its process ends for any reason.
 
 mod file;
 mod server;
@@ -25,8 +25,8 @@ enum ClaimedLock {
 }
 
 impl Store {
-    /// Claims a run and removes stale lock files. Fails with [`StoreError::UnderWay`] if another process has
-    /// claimed the run.
+    /// Claims a run and removes stale lock files. Fails with [`StoreError::UnderWay`] if another process holds the
+    /// claim.
     pub fn claim(&self, run: &RunId) -> Result<Claim, StoreError> {
         let lock = match &self.database {
             Database::File { path, .. } => ClaimedLock::File(file::claim(path, run)?),
@@ -40,8 +40,8 @@ impl Store {
         Ok(Claim { _lock: lock })
     }
 
-    /// Returns whether the run is in progress, by briefly taking a shared lock. A process that tries to claim
-    /// the run at that moment gets [`StoreError::UnderWay`].
+    /// Returns whether the run is in progress, by briefly taking a shared lock. A process that claims the run at that
+    /// moment gets [`StoreError::UnderWay`].
     #[must_use]
     pub fn is_under_way(&self, run: &RunId) -> bool {
         match &self.database {
@@ -58,8 +58,7 @@ impl Store {
     pub fn claim_new(&self, wanted: &str) -> Result<(RunId, Claim), StoreError> {
         let mut id = RunId(wanted.to_owned());
         for number in 2.. {
-            // The run is claimed before it is looked up, because a run that is just starting is not in the
-            // store yet.
+            // Claims the run before looking it up, because a run that is just starting is not in the store yet.
             let claim = self.claim(&id);
             let known = self.runs()?.iter().any(|run| run.id == id);
             match claim {

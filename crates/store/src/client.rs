@@ -1,5 +1,5 @@
-//! A PostgreSQL connection with a timeout for every wait. Without one, a stopped server would not be
-//! detected, because its kernel still acknowledges packets.
+//! A PostgreSQL connection with a timeout for every wait, because the kernel of a stopped server still acknowledges
+//! packets.
 
 use std::{
     future::{self, Future},
@@ -30,7 +30,7 @@ use crate::{
 const HANDSHAKE: usize = 1 << 20;
 /// The maximum size of a value in bytes.
 pub(crate) const LONGEST: usize = 64 << 20;
-/// The maximum size of a row in bytes, including what the server sends after it.
+/// The maximum size of a row and what follows it, in bytes.
 const REPLY: usize = LONGEST + (1 << 20);
 
 type Connection = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
@@ -48,8 +48,7 @@ struct Polled {
 }
 
 impl Client {
-    /// Connects. `reach` is the timeout for connecting, including the handshakes, and `limit` is the timeout
-    /// for each reply.
+    /// Connects. `reach` limits connecting, including the handshakes, and `limit` each reply.
     pub(crate) fn connect<T>(
         (target, host): (Target, &str),
         settings: &Config,
@@ -101,8 +100,8 @@ impl Client {
         runtime.block_on(connection.answer(client.batch_execute(sql)))
     }
 
-    /// Runs a statement in a single exchange, without preparing it first, and sends the parameter types
-    /// along. Returns the number of rows written.
+    /// Runs a statement in a single exchange, with parameter types instead of a separate prepare. Returns the number
+    /// of rows written.
     pub(crate) fn ask<'a>(
         &mut self,
         sql: &str,

@@ -1,4 +1,4 @@
-//! Connects to a PostgreSQL server. This is independent of the queries.
+//! Connects to a PostgreSQL server.
 
 use std::{net::ToSocketAddrs, path::Path, time::Duration};
 
@@ -34,8 +34,8 @@ pub(crate) fn connected(address: &ServerAddress, patience: Duration) -> Result<C
     Ok(client)
 }
 
-/// Connects, resolving names itself. The client library would start a thread for that, and a process with
-/// several threads cannot enter a user namespace.
+/// Resolves names itself, because the client library would start a thread for that, and a process with several
+/// threads cannot enter a user namespace.
 fn connected_to(
     settings: &Config,
     (host, port): (&str, u16),
@@ -78,8 +78,8 @@ where
     })
 }
 
-/// Returns settings that make the server detect dead clients within a minute and permit idle connections
-/// during measurements. Settings that an older server lacks are omitted.
+/// Returns settings with which the server detects dead clients within a minute and permits idle connections during
+/// measurements. Omits settings that an older server lacks.
 fn session_settings(patience: Duration) -> String {
     let patience = patience.as_millis().clamp(1, i32::MAX as u128);
     format!(

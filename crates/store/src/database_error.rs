@@ -51,7 +51,7 @@ pub(crate) fn is_away(error: &tokio_postgres::Error) -> bool {
         return code.starts_with("08") || matches!(code, "57P01" | "57P02" | "57P03" | "57P05" | "53300");
     }
     let reason = error.source().and_then(|source| source.downcast_ref::<io::Error>());
-    // A rejected certificate or an invalid protocol message is reported as a read error, too.
+    // A rejected certificate or an invalid protocol message also appears as a read error.
     let is_refused =
         |error: &io::Error| matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput);
     error.is_closed() || reason.is_some_and(|error| !is_refused(error))

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::location::Location;
 
-/// An error of the store. Every message names the location or the run and suggests a remedy.
+/// Every message names the location or the run and suggests a remedy.
 #[derive(Debug, Error)]
 pub enum StoreError {
     #[error("cannot create the folder {folder}: {source}; choose a writable location")]

@@ -14,8 +14,8 @@ use crate::{
     value::values,
 };
 
-/// Trials are first written to a temporary table, so that other processes are not blocked. SQLite stores this
-/// table in a separate file.
+/// Trials go to a temporary table first, so that other processes are not blocked. SQLite keeps this table in a
+/// separate file.
 fn spool_sql(integer: &str) -> String {
     format!(
         "CREATE TEMP TABLE spool (
@@ -28,8 +28,7 @@ fn spool_sql(integer: &str) -> String {
     )
 }
 
-/// Trials are inserted in batches, because each statement waits for a reply. The size of a batch in bytes is
-/// limited too.
+/// Trials are inserted in batches, because each statement waits for a reply. Batches are also limited in bytes.
 const TRIALS_AT_ONCE: usize = 500;
 const BYTES_AT_ONCE: usize = 1 << 20;
 const COPIED_AT_ONCE: u32 = 10_000;
@@ -53,9 +52,8 @@ struct SpooledTrial {
 }
 
 impl Store {
-    /// Imports a run. Everything is committed in a short transaction at the end, so other processes can write
-    /// until then. Nothing is stored if `work` fails. Returns the name of the run, with a number appended if
-    /// the name is taken.
+    /// Imports a run. A short transaction at the end commits everything, so other processes can write until then.
+    /// Nothing is stored if `work` fails. Returns the name of the run, with a number appended if the name is taken.
     pub fn import<E: From<StoreError>>(
         &mut self,
         run: &RunId,

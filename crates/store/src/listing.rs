@@ -46,7 +46,7 @@ impl Store {
             .map_err(self.place.explain("list the unfinished runs of"))
     }
 
-    /// Returns the runs of a scenario, newest first. Runs without trials are omitted.
+    /// Returns the runs of a scenario that have trials, newest first.
     pub fn runs_of(&self, scenario_digest: &str) -> Result<Vec<RunListing>, StoreError> {
         self.with_trials("?1", scenario_digest)
     }
@@ -63,8 +63,8 @@ impl Store {
             .map_err(self.place.explain("list the runs of a scenario in"))
     }
 
-    /// Loads a run. Parts that cannot be read are omitted and listed in the record. Fails if the header
-    /// cannot be read, or if the database is damaged.
+    /// Loads a run. Unreadable parts are omitted and listed in the record. Fails if the header is unreadable or the
+    /// database is damaged.
     pub fn load(&self, run: &RunId) -> Result<RunRecord, StoreError> {
         let explain = self.place.explain("read a run from");
         let snapshot = self.database.transaction(TransactionKind::Read).map_err(&explain)?;
@@ -150,8 +150,7 @@ fn header(database: &Database, run: &RunId) -> Result<Option<HeaderRow>, Databas
     database.query_row(sql, &values![&run.0], |row| HeaderRow::of(row, 0))
 }
 
-/// Loads the trials. Each row is parsed in place, because the texts of thousands of trials would take more
-/// memory than the records.
+/// Parses each row in place, because the texts of thousands of trials would take more memory than the records.
 fn trials(
     snapshot: &Database,
     number: i64,

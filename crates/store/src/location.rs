@@ -1,4 +1,4 @@
-//! The location of the store, which is a file or a PostgreSQL database. Passwords are never displayed.
+//! The store's location: a file or a PostgreSQL database. Passwords are never displayed.
 
 use std::{fmt, path::PathBuf};
 
@@ -13,7 +13,7 @@ pub enum Location {
 #[derive(Debug, Clone)]
 pub struct ServerAddress {
     pub(crate) settings: Config,
-    /// The hosts and ports, in the order in which they are tried. A path is the folder of a socket.
+    /// The hosts and ports, in the order of attempts. A path is the folder of a socket.
     pub(crate) hosts: Vec<(String, u16)>,
     pub(crate) certificate: Certificate,
     pub(crate) shown: String,

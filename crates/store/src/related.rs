@@ -4,7 +4,7 @@ use samples::{RunId, RunRecord};
 
 use crate::{error::StoreError, listing::RunListing, store::Store};
 
-/// The maximum number of other runs used to estimate noise. Older runs may predate changes to the machine.
+/// The maximum number of other runs for estimating noise. Older runs may predate changes to the machine.
 const MOST_OTHERS: usize = 10;
 const REMEDIES: &str = "-remedies";
 
@@ -29,7 +29,7 @@ impl Store {
     }
 }
 
-/// The name of the run that tests the remedies recommended by `run`. A number may be added to it.
+/// Names the run that tests the remedies recommended by `run`. A number may be appended.
 #[must_use]
 pub fn remedies_name(run: &RunId) -> String {
     format!("{run}{REMEDIES}")

@@ -20,8 +20,7 @@ use crate::{
 };
 
 const REPORTED: usize = 10;
-/// The number of row numbers to try beyond the last row that was reached in order, if the highest row number
-/// is unknown.
+/// The number of row numbers to try beyond the last row read in order, if the highest row number is unknown.
 const FURTHER: i64 = 10_000;
 
 #[derive(Debug)]
@@ -39,8 +38,7 @@ pub struct RepairedRun {
 }
 
 impl Store {
-    /// Checks the file. There are no messages for an intact file, or for a server, which checks its own
-    /// files.
+    /// Checks the file. Returns no messages for an intact file, or for a server, which checks its own files.
     pub fn integrity(&self) -> Result<Vec<String>, StoreError> {
         match self.complaints() {
             Err(StoreError::Corrupt { reason, .. }) => Ok(vec![reason]),
@@ -63,9 +61,8 @@ impl Store {
             .collect())
     }
 
-    /// Copies the readable data to a new file and renames the old one. Runs that lost trials become
-    /// unfinished. Fails without changes if a run is in progress, nothing can be read, or the store is a
-    /// server.
+    /// Copies the readable data to a new file and renames the old one. Runs that lost trials become unfinished. Fails
+    /// without changes if a run is in progress, nothing is readable, or the store is a server.
     pub fn repair(self) -> Result<Repair, StoreError> {
         let Database::File { path, .. } = &self.database else {
             return Err(StoreError::NotAFile { place: self.place.location });
@@ -75,7 +72,7 @@ impl Store {
         let new_path = sibling(&path, "repaired");
         // An interrupted repair may have left this file behind.
         let _ = fs::remove_file(&new_path);
-        // The file is created safely, because SQLite would follow a symlink planted by another user.
+        // SQLite would follow a symlink planted by another user, so the file is created safely.
         let failed = |error: sys::Error| StoreError::Folder { folder: path.clone(), source: error.into() };
         output_file::write_new(&new_path, b"", 0o666).map_err(failed)?;
         let mut new = Self::open_with_patience(&new_path, self.place.patience)?;

@@ -15,7 +15,7 @@ use crate::{
 /// `Plmb`, which marks SQLite files created by plumb.
 const APPLICATION: i32 = 0x506c_6d62;
 
-/// The table that stores the format. It has not changed since format 1.
+/// The table that stores the format, unchanged since format 1.
 const MIGRATION_TABLE: &str = "migration";
 
 const COMMENT: &str = "runs of plumb";
@@ -68,8 +68,7 @@ fn has_migrations(database: &Database) -> Result<bool, DatabaseError> {
             database.query_row(sql, &[], |row| row.get(0))?
         }
         Database::Server(_) => {
-            // `to_regclass` may use a snapshot from before the lock, whereas catalog tables are read in their
-            // current state.
+            // Catalog tables show the current state, whereas `to_regclass` may use a snapshot from before the lock.
             let sql = "SELECT EXISTS (SELECT 1 FROM pg_class JOIN pg_description ON objoid = pg_class.oid
                        WHERE classoid = 'pg_class'::regclass AND objsubid = 0 AND relname = 'migration'
                        AND pg_table_is_visible(pg_class.oid) AND description = ?1)";
@@ -81,7 +80,7 @@ fn has_migrations(database: &Database) -> Result<bool, DatabaseError> {
 
 fn format(database: &Database, place: &Place) -> Result<u32, StoreError> {
     let explain = place.explain("read the format of");
-    // Read in a single transaction, because another process may be creating the tables.
+    // Reads in one transaction, because another process may be creating the tables.
     let look = database.transaction(TransactionKind::Read).map_err(&explain)?;
     let is_marked = is_marked(&look).map_err(&explain)?;
     let has_tables = has_tables(&look).map_err(&explain)?;
@@ -139,8 +138,8 @@ fn writer(database: &Database) -> Option<String> {
 
 fn migrate(database: &Database) -> Result<(), DatabaseError> {
     if let Some(file) = database.file() {
-        // Return the space of removed runs to the file system. The setting takes effect only before the first
-        // table is created.
+        // Returns the space of removed runs to the file system. The setting takes effect only before the first table
+        // is created.
         file.pragma_update(None, "auto_vacuum", "FULL")?;
     }
     let transaction = database.transaction(TransactionKind::Write)?;

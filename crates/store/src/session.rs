@@ -29,8 +29,7 @@ impl Session {
         let mut client = connected(address, patience)?;
         let mut address = address.clone();
         if address.settings.get_user().is_none() {
-            // The default user name changes in a user namespace, which may be entered before the connection
-            // is made again.
+            // The default user name changes in a user namespace, which this process may enter before reconnecting.
             let mut name = String::new();
             let sql = "SELECT session_user::text";
             let _ = ask(&mut client, sql, &[], &mut |row| row.get(0).map(|user| name = user))?;

@@ -1,5 +1,5 @@
-//! A connection to a PostgreSQL server that limits how much it may send. The client library buffers whole messages,
-//! and a message may declare up to 2 GiB.
+//! A connection to a PostgreSQL server with a limit on what the server may send. The client library buffers whole
+//! messages, and a message may declare up to 2 GiB.
 
 use std::{
     io,
@@ -163,7 +163,6 @@ mod tests {
         }
     }
 
-    /// Sends a message: its type, its length, and its parts.
     fn send(stream: &mut ServerStream, kind: u8, parts: &[&[u8]]) {
         let length = 4 + parts.iter().map(|part| part.len()).sum::<usize>() as u32;
         let message = [&[kind][..], &length.to_be_bytes(), &parts.concat()].concat();

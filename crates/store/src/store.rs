@@ -25,8 +25,8 @@ use crate::{
 
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A store, which several processes may have open at the same time. Files use a rollback journal. While no
-/// process writes, the file is complete, so it can be copied and read from a read-only location.
+/// A store, which several processes may have open at the same time. Files use a rollback journal and are complete
+/// while no process writes, so they can be copied and read from a read-only location.
 #[derive(Debug)]
 pub struct Store {
     pub(crate) database: Database,
@@ -34,13 +34,13 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the store, creating or migrating the file. Fails if the file is locked for 5 s, is damaged,
-    /// belongs to another program, or was written by a newer version.
+    /// Opens the store, creating or migrating the file. Fails if the file stays locked for 5 s, is damaged, or
+    /// belongs to another program or a newer version.
     pub fn open(place: impl AsRef<Path>) -> Result<Self, StoreError> {
         Self::open_with_patience(place, PATIENCE)
     }
 
-    /// Returns `None` if there is no such file. Nothing is created.
+    /// Returns `None` without creating anything if the file does not exist.
     pub fn open_existing(place: impl AsRef<Path>) -> Result<Option<Self>, StoreError> {
         match Location::parse(place.as_ref()) {
             Ok(Location::File(file)) if !file.is_file() => Ok(None),
@@ -76,8 +76,8 @@ impl Store {
         Ok(header.id)
     }
 
-    /// Opens the path again after the file was deleted, moved or replaced. Copies this run from the old file,
-    /// which can still be read.
+    /// Reopens the path after the file was deleted, moved or replaced, and copies this run from the old file, which
+    /// is still readable.
     pub fn follow_path(&mut self, run: &RunId) -> Result<(), StoreError> {
         let is_stored = self.runs()?.iter().any(|listed| listed.id == *run);
         let record = if is_stored { Some(self.load(run)?) } else { None };
@@ -162,7 +162,7 @@ pub(crate) fn number_of(database: &Database, run: &RunId) -> Result<i64, WriteEr
         .ok_or_else(|| WriteError::Refused(StoreError::no_such_run(run)))
 }
 
-/// Stores a trial. If an identical trial exists, it was stored before, and only the reply was lost.
+/// Stores a trial. If an identical trial exists, an earlier attempt stored it and only the reply was lost.
 fn store_trial(
     transaction: &Transaction<'_>,
     run: &RunId,
@@ -185,8 +185,8 @@ fn create_folder(path: &Path) -> Result<(), StoreError> {
     fs::create_dir_all(folder).map_err(|source| StoreError::Folder { folder: folder.to_owned(), source })
 }
 
-/// Refuses special files. SQLite opens the journal and WAL of a database without checking their type, and
-/// would block on a named pipe.
+/// Refuses special files. SQLite opens a database's journal and WAL without checking their type, and would block on a
+/// named pipe.
 fn refuse_special_files(path: &Path) -> Result<(), StoreError> {
     for ending in ["", "-journal", "-wal", "-shm"] {
         let mut name = path.as_os_str().to_owned();
@@ -206,10 +206,10 @@ fn connect(place: &Place) -> Result<Database, DatabaseError> {
             return Ok(Database::Server(Box::new(Session::open(address, place.patience)?)));
         }
     };
-    // SQLITE_OPEN_URI is not set, so a path is never interpreted as a URI.
+    // Without SQLITE_OPEN_URI, a path is never interpreted as a URI.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
     let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    // The file may come from another user, so code in its schema is disabled.
+    // Disables code in the schema, because the file may come from another user.
     for (setting, is_on) in [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
         (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),

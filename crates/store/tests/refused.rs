@@ -1,5 +1,4 @@
-//! Tests that unusable files are rejected unchanged, and that the message contains the file name and a
-//! remedy.
+//! Tests that unusable files are rejected unchanged, with the file name and a remedy in the message.
 #![expect(clippy::disallowed_methods, reason = "damages files on purpose")]
 
 mod record;

@@ -12,14 +12,13 @@ pub fn available() -> Vec<u32> {
     sched_getaffinity(None).map(|set| list(&set)).unwrap_or_default()
 }
 
-/// Returns the current CPU, using getcpu(2). The vDSO serves this call if it is available.
+/// Calls getcpu(2), through the vDSO if available.
 #[must_use]
 pub fn current_cpu() -> u32 {
     u32::try_from(rustix::thread::sched_getcpu()).unwrap_or(0)
 }
 
-/// Pins the calling thread. Threads that it starts later inherit the affinity. On failure, nothing is
-/// changed.
+/// Pins the calling thread and threads that it starts later. On failure, nothing is changed.
 pub fn pin_thread(cpus: &[u32]) -> Result<()> {
     bind(None, cpus)
 }
@@ -35,7 +34,7 @@ fn bind(thread: Option<Pid>, cpus: &[u32]) -> Result<()> {
     let wanted = set_of(cpus).ok_or_else(|| Error::new(PIN, object(), libc::EINVAL))?;
     let before = sched_getaffinity(thread).named(PIN, object)?;
     sched_setaffinity(thread, &wanted).named(PIN, object)?;
-    // The kernel silently ignores CPUs that do not exist, but here a partial placement must be an error.
+    // The kernel silently ignores CPUs that do not exist, but a partial placement is an error here.
     if sched_getaffinity(thread) != Ok(wanted) {
         sched_setaffinity(thread, &before).named("restore CPUs of", || "the thread")?;
         let hint = format!("the thread may run on {:?}", list(&before));

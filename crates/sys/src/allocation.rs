@@ -12,8 +12,8 @@ pub struct Counting;
 
 static TAKEN: AtomicU64 = AtomicU64::new(0);
 
-/// Returns the number of allocations and reallocations by all threads. This is always 0 if [`Counting`] is
-/// not the global allocator.
+/// Returns the number of allocations and reallocations by all threads, or 0 if [`Counting`] is not the global
+/// allocator.
 #[must_use]
 pub fn taken() -> u64 {
     TAKEN.load(Ordering::Relaxed)

@@ -21,8 +21,8 @@ pub struct AnonymousMemory {
 }
 
 impl AnonymousMemory {
-    /// Maps memory, with huge pages only if `huge` is set. Fails if there is not enough memory, or if the
-    /// kernel does not support huge pages.
+    /// Uses huge pages only if `huge` is set. Fails if there is not enough memory, or if the kernel does not
+    /// support huge pages.
     pub fn map(length: usize, huge: bool) -> Result<Self> {
         let object = || format!("{length} bytes of memory");
         let mapped_length = length.saturating_add(HUGE_PAGE);
@@ -31,13 +31,13 @@ impl AnonymousMemory {
         let mapped = unsafe { rustix::mm::mmap_anonymous(ptr::null_mut(), mapped_length, access, kind) };
         let mapped = mapped.named("map", object)?;
         let memory = Self { mapped, mapped_length, offset: mapped.align_offset(HUGE_PAGE), length };
-        // After a fork, the next access to a page would copy it and fault.
+        // After a fork, the next write to a page would copy it and fault.
         // SAFETY: the range is the new mapping, and the advice does not change its contents.
         let _ = unsafe { rustix::mm::madvise(mapped, mapped_length, Advice::LinuxDontFork) };
         let advice = if huge { Advice::LinuxHugepage } else { Advice::LinuxNoHugepage };
         // SAFETY: the range is within the new mapping, and the advice does not change its contents.
         let advised = unsafe { rustix::mm::madvise(mapped, mapped_length, advice) };
-        // A kernel without huge pages rejects this advice, but it also never creates any.
+        // A kernel without huge pages rejects this advice, but never creates any either.
         if huge && advised.is_err() {
             let unsupported = Error::new("have huge pages for", object(), libc::EOPNOTSUPP);
             return Err(unsupported.with_hint("requires a kernel with CONFIG_TRANSPARENT_HUGEPAGE"));
@@ -102,7 +102,7 @@ impl PageFaults {
     }
 }
 
-/// Returns the number of bytes that the kernel estimates to be available without swapping (`MemAvailable` in
+/// Returns the kernel's estimate of the memory available without swapping, in bytes (`MemAvailable` in
 /// proc_meminfo(5)).
 #[must_use]
 pub fn available() -> Option<u64> {

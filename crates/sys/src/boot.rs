@@ -13,7 +13,7 @@ use crate::error::{Context, Error, Result};
 /// MODULE_INIT_COMPRESSED_FILE from linux/module.h.
 const COMPRESSED: i32 = 4;
 
-/// Mounts a file system, where `kind` is e.g. `proc`, `sysfs` or `tmpfs`. Succeeds if it is already mounted.
+/// Mounts a file system such as `proc`, `sysfs` or `tmpfs`. Succeeds if it is already mounted.
 pub fn mount_kernel_files(kind: &str, folder: &Path) -> Result<()> {
     match mount(kind, folder, kind, MountFlags::empty(), None) {
         Err(rustix::io::Errno::BUSY) => Ok(()),
@@ -21,7 +21,7 @@ pub fn mount_kernel_files(kind: &str, folder: &Path) -> Result<()> {
     }
 }
 
-/// Loads a kernel module. Succeeds if it is already loaded.
+/// Succeeds if the module is already loaded.
 pub fn load_module(file: &Path) -> Result<()> {
     let object = || format!("kernel module {}", file.display());
     let open = File::open(file).map_err(|error| Error::from_io("open", object(), &error))?;

@@ -8,7 +8,7 @@ use std::path::Path;
 /// In bytes. This is 200 times the size of the longest built-in scenario.
 const LONGEST: u64 = 1 << 20;
 
-/// The memory limit in bytes for the text and decoded values of a document written by plumb, as estimated by
+/// The memory limit in bytes for a document written by plumb: its text and decoded values, as estimated by
 /// [`DecodedSize`]. A run of 1,000 trials has 50 MB of text and counts as 350 MB.
 const MOST_MEMORY: u64 = 1 << 30;
 const PIECE: usize = 64 << 10;
@@ -20,27 +20,20 @@ const OBJECT: u64 = 512;
 /// 8 to 32.
 const VALUE: u64 = 64;
 
-/// Reads a text document written by a user.
-///
-/// # Errors
-/// Fails if the file exceeds the size limit, is not UTF-8, or cannot be read.
+/// Reads a text document written by a user. Fails if the file exceeds the size limit, is not UTF-8, or cannot
+/// be read.
 #[expect(clippy::disallowed_methods, reason = "the size that is read is limited")]
 pub fn read(path: &Path) -> io::Result<String> {
     read_opened(File::open(path)?)
 }
 
 /// Like [`read`], for an open file.
-///
-/// # Errors
-/// Like [`read`].
 pub fn read_opened(file: File) -> io::Result<String> {
     read_up_to(file, LONGEST)
 }
 
-/// Reads a document written by plumb: JSON, or HTML with embedded JSON.
-///
-/// # Errors
-/// Fails if the decoded document would take too much memory, or if the file is not UTF-8 or cannot be read.
+/// Reads a document written by plumb: JSON, or HTML with embedded JSON. Fails if the decoded document would
+/// take too much memory, or if the file is not UTF-8 or cannot be read.
 pub fn read_ours(mut input: impl Read) -> io::Result<String> {
     let (mut bytes, mut piece) = (Vec::new(), vec![0; PIECE]);
     let mut size = DecodedSize::default();
@@ -78,7 +71,7 @@ fn text(bytes: Vec<u8>) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|_| Error::new(ErrorKind::InvalidData, "it is not UTF-8 text"))
 }
 
-/// Estimates the memory needed for a JSON text and its decoded values while the text is read.
+/// Estimates the memory for a JSON text and its decoded values while reading the text.
 #[derive(Debug, Default)]
 struct DecodedSize {
     bytes: u64,

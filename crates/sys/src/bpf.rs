@@ -55,8 +55,8 @@ fn attach(program: &OwnedFd) -> Result<OwnedFd> {
 }
 
 fn bpf<T>(command: libc::c_long, request: &T) -> std::result::Result<OwnedFd, i32> {
-    // SAFETY: the kernel reads `size_of::<T>()` bytes and treats the rest of its union as zero; the contained pointers
-    // refer to constants.
+    // SAFETY: the kernel reads `size_of::<T>()` bytes and treats the rest of its union as zero; the contained
+    // pointers refer to constants.
     let fd = unsafe { libc::syscall(libc::SYS_bpf, command, std::ptr::from_ref(request), size_of::<T>()) };
     match i32::try_from(fd) {
         // SAFETY: the kernel has just created this descriptor.

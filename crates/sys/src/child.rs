@@ -21,26 +21,26 @@ use crate::confine::{self, User};
 use crate::error::{Context, Error, Result};
 use crate::netns::NetNs;
 
-/// Starts a child that the kernel kills when its parent dies. `label` is its name in error messages. Ctrl-C
-/// does not reach the child, because it has its own process group.
+/// Starts a child that the kernel kills when its parent dies. `label` names it in errors. Ctrl-C does not
+/// reach the child, because it has its own process group.
 ///
-/// **Caution:** the kernel kills the child when the calling *thread* ends. Use each `command` only once, because this
-/// function adds hooks to it.
+/// **Caution:** the kernel kills the child when the calling *thread* ends. Use each `command` only once,
+/// because this function adds hooks to it.
 pub fn spawn_in(command: &mut Command, ns: Option<&NetNs>, label: &str) -> Result<Child> {
     spawn(command, ns.map(NetNs::try_clone).transpose()?, None, label)
 }
 
-/// Like [`spawn_in`], but gives the child its own mount, PID and IPC namespaces if the kernel allows it. The child is
-/// killed when the returned value is dropped or this process ends.
+/// Like [`spawn_in`], but gives the child its own mount, PID and IPC namespaces if the kernel allows it. The
+/// child is killed when the returned value is dropped or this process ends.
 pub fn spawn_confined(mut command: Command, confines: Confines, label: &str) -> Result<ConfinedChild> {
     let Confines { network, identity } = confines;
     let named = label.to_owned();
     let (result, started) = mpsc::sync_channel(1);
     let (keep, dropped) = mpsc::channel();
     let start = move || {
-        // The next child of this thread becomes PID 1 of the namespace. Afterwards this thread cannot start threads,
-        // and cannot return without privileges over the previous namespace.
-        // SAFETY: CLONE_NEWPID does not affect the descriptor table, which is the reason for the unsafe function.
+        // The next child of this thread becomes PID 1 of the namespace. Afterwards this thread cannot start
+        // threads, and cannot return without privileges over the previous namespace.
+        // SAFETY: the function is unsafe only for CLONE_FILES.
         let _ = unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWPID) };
         let child = spawn(&mut command, Some(network), Some(identity), &named);
         drop(command);
@@ -57,7 +57,7 @@ pub struct ConfinedChild {
     #[deref]
     #[deref_mut]
     child: Child,
-    /// When this is dropped, the thread that started the child ends, so the kernel kills the child.
+    /// Dropping this ends the thread that started the child, so the kernel kills the child.
     _keep: Sender<Infallible>,
 }
 
@@ -106,8 +106,8 @@ fn spawn(command: &mut Command, ns: Option<NetNs>, identity: Option<Identity>, l
     command.spawn().named("start", || label)
 }
 
-/// Starts a child in a new session that outlives the caller. Do not let it inherit standard streams, because
-/// it would keep the terminal or pipe open.
+/// Starts a child in a new session that outlives the caller. Do not let it inherit standard streams, or it
+/// keeps the terminal or pipe open.
 pub fn spawn_detached(command: &mut Command, label: &str) -> Result<Child> {
     let prepare = || {
         reset_signals();
@@ -128,8 +128,8 @@ pub fn kill_group(child: &Child) -> Result<()> {
     }
 }
 
-/// Names the calling thread. Threads that it starts inherit the name unless they get their own. On the first
-/// thread, this also names the process (/proc/PID/comm). The kernel truncates names to 15 bytes.
+/// Names the calling thread and threads that it starts without a name. On the first thread, this also names
+/// the process (/proc/PID/comm). The kernel truncates names to 15 bytes.
 pub fn name_own(name: &CStr) -> Result<()> {
     rustix::thread::set_name(name).named("name", || "the calling thread")
 }
@@ -165,7 +165,7 @@ impl Parent {
 /// Runs between fork and exec, so it may only make system calls.
 fn die_with(parent: &Parent) -> io::Result<()> {
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-    // If the parent died before the call above, no signal will arrive.
+    // If the parent died before the call above, no signal arrives.
     if parent.has_ended() {
         return Err(io::Error::from_raw_os_error(libc::ESRCH));
     }
@@ -174,15 +174,15 @@ fn die_with(parent: &Parent) -> io::Result<()> {
 
 /// Runs between fork and exec, so it may only make system calls.
 fn unshare_mounts() -> rustix::io::Result<()> {
-    // SAFETY: neither flag affects the descriptor table, which is the reason for the unsafe function.
+    // SAFETY: the function is unsafe only for CLONE_FILES.
     unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNS | UnshareFlags::NEWIPC) }?;
     mount_change(c"/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     mount(c"proc", c"/proc", c"proc", flags, None)
 }
 
-/// Resets all signals, because ignored signals would stay ignored after exec. The standard library resets
-/// only the mask and SIGPIPE.
+/// Resets all signals, because ignored signals stay ignored after exec. The standard library resets only the
+/// mask and SIGPIPE.
 fn reset_signals() {
     for signal in 1..=libc::SIGRTMAX() {
         // SAFETY: SIG_DFL installs no handler; unchangeable signals are rejected without effect.

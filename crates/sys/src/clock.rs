@@ -8,8 +8,7 @@ use crate::error::{Context, Result};
 
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
-/// Returns the monotonic time, which is the same for all processes of a machine. This clock does not advance
-/// while the machine is suspended.
+/// Returns the monotonic time, which is the same for all processes and stops while the machine is suspended.
 #[must_use]
 pub fn monotonic() -> u64 {
     read(ClockId::Monotonic)
@@ -26,13 +25,13 @@ pub fn process_cpu() -> u64 {
     read(ClockId::ProcessCPUTime)
 }
 
-/// Sleeps until a deadline, which is a time of [`monotonic`]. Signals do not interrupt the sleep. How late
-/// the thread wakes up depends on [`set_timer_slack`].
+/// Sleeps until `deadline` on the [`monotonic`] clock, even if signals arrive. How late the thread wakes up
+/// depends on [`set_timer_slack`].
 pub fn sleep_until(deadline: u64) {
     let request = timespec(deadline);
     while rustix::thread::clock_nanosleep_absolute(rustix::thread::ClockId::Monotonic, &request).is_err() {
         // With this clock and a valid time, EINTR is the only possible error. The deadline is absolute, so
-        // the call is simply repeated.
+        // just repeat the call.
     }
 }
 

@@ -7,13 +7,12 @@ use std::{fs, mem, sync::OnceLock};
 
 use crate::clock::{monotonic, sleep_until};
 
-/// Kernel command-line parameter of guests in which instructions are counted. The kernel ignores it, because it contains
-/// a dot.
+/// Kernel parameter of guests that count instructions. The kernel ignores it, because it contains a dot.
 pub const COUNTED: &str = "plumb.counted";
-/// Windows begin and end at multiples of this time, so that equally long windows include the same number of timer
-/// interrupts. After 200 ms, an idle connection reaches its retransmission timeout, which resets its window.
+/// Windows begin and end at multiples of this time, so that equally long windows include the same number of
+/// timer interrupts. After 200 ms, the retransmission timeout of an idle connection would reset its window.
 const PHASE: u64 = 100_000_000;
-/// The least time in which sent data arrives and other tasks finish.
+/// The minimum time for sent data to arrive and other tasks to finish.
 const SETTLING: u64 = 20_000_000;
 
 /// Emits a mark that ends in the given digit.
@@ -39,8 +38,8 @@ pub fn is_counted() -> bool {
     })
 }
 
-/// Lets the calling thread run until it blocks. Otherwise, threads switch at different bytes of each stream, and
-/// counts differ by up to 10 %. Does nothing outside of counted guests.
+/// Lets the calling thread run until it blocks. Otherwise, threads switch at different bytes of each stream,
+/// and counts differ by up to 10 %. Does nothing outside of counted guests.
 pub fn run_until_blocked() {
     if is_counted() {
         // SAFETY: all fields are integers.
@@ -51,15 +50,14 @@ pub fn run_until_blocked() {
     }
 }
 
-/// Begins the window. If `settles` is true, waits for other work to finish first. Returns the time spent waiting in
-/// nanoseconds.
+/// If `settles` is true, waits for other work to finish first. Returns the time spent waiting in nanoseconds.
 pub fn begin(settles: bool) -> u64 {
     let waited = if settles { settle() } else { 0 };
     mark!("1");
     waited
 }
 
-/// Ends the window when all data has arrived.
+/// Waits for all data to arrive before the window ends.
 pub fn end() {
     settle();
     mark!("2");
@@ -70,7 +68,7 @@ pub fn report() {
     mark!("3");
 }
 
-/// Waits until the guest is idle. This is short, because idle time is skipped.
+/// Waits until the guest is idle, which is quick because idle time is skipped.
 fn settle() -> u64 {
     if !is_counted() {
         return 0;

@@ -56,8 +56,8 @@ impl DeviceStatistics {
     }
 
     fn count(&self, device: &str) -> Result<usize> {
-        // struct ethtool_sset_info consists of a command, a reserved field, a two-word mask, and a count for each set
-        // in it.
+        // struct ethtool_sset_info: a command, a reserved field, a two-word mask, and a count for each set in
+        // the mask.
         let mut request =
             Table::<3> { command: ETHTOOL_GSSET_INFO, second: 0, rest: [1 << STATISTICS, 0, 0] };
         self.ask(device, &mut request)?;
@@ -89,7 +89,7 @@ impl DeviceStatistics {
 
     fn ask<const WORDS: usize>(&self, device: &str, request: &mut Table<WORDS>) -> Result<()> {
         let operation = "read the statistics of";
-        // SAFETY: `ifreq` is plain data, for which zero is valid.
+        // SAFETY: `ifreq` is plain data, so zeros are valid.
         let mut outer: libc::ifreq = unsafe { std::mem::zeroed() };
         if device.len() >= outer.ifr_name.len() {
             return Err(Error::new(operation, device, libc::ENODEV));
@@ -98,8 +98,8 @@ impl DeviceStatistics {
             *to = libc::c_char::from_ne_bytes([from]);
         }
         outer.ifr_ifru.ifru_data = (&raw mut *request).cast();
-        // SAFETY: the kernel reads the command and writes its reply to the table, which has space for ROOM statistics;
-        // only devices with at most half as many are queried.
+        // SAFETY: the kernel reads the command and writes its reply to the table, which has space for ROOM
+        // statistics; only devices with at most half as many are queried.
         match unsafe { libc::ioctl(self.socket.as_raw_fd(), SIOCETHTOOL as _, &raw mut outer) } {
             -1 => Err(Error::last(operation, device)),
             _ => Ok(()),
@@ -108,7 +108,7 @@ impl DeviceStatistics {
 }
 
 fn table<const WORDS: usize>(command: u32, second: u32) -> Box<Table<WORDS>> {
-    // SAFETY: a table consists of integers, for which zero is valid.
+    // SAFETY: a table consists of integers, so zeros are valid.
     let mut table: Box<Table<WORDS>> = unsafe { Box::new_zeroed().assume_init() };
     (table.command, table.second) = (command, second);
     table

@@ -1,4 +1,4 @@
-//! The error type of this crate, which contains an operation, an object and the kernel's error.
+//! The error type of this crate: an operation, an object and the kernel's error.
 
 use std::io;
 

@@ -30,7 +30,7 @@ pub fn look(pid: u32, number: i32) -> Result<ForeignTap> {
     let process = process.ok_or_else(|| Error::new("look at", object(), libc::ESRCH))?;
     let process = pidfd_open(process, PidfdFlags::empty()).named("look at", object)?;
     let queue = pidfd_getfd(&process, number, PidfdGetfdFlags::empty()).named("look at", object)?;
-    // SAFETY: all-zero is a valid ifreq, which consists of integers, arrays and pointers.
+    // SAFETY: `ifreq` is plain data, so zeros are valid.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     // SAFETY: TUNGETIFF writes an ifreq; `request` is one and outlives the call.
     if unsafe { libc::ioctl(queue.as_raw_fd(), TUNGETIFF as _, &raw mut request) } < 0 {

@@ -1,4 +1,4 @@
-//! A helper process that retains a privilege which this process is about to drop. See fork(2), unix(7),
+//! A helper process that keeps a privilege which this process is about to drop. See fork(2), unix(7),
 //! close_range(2).
 #![expect(unsafe_code, reason = "fork(2) and close_range(2)")]
 
@@ -20,7 +20,7 @@ use rustix::net::{
 use crate::error::{Context, Error, Result};
 
 /// Forks a child that runs `work` with one end of a connection and then exits. Returns the other end. The
-/// child closes all other descriptors except standard error. The process must be single-threaded.
+/// child closes all other descriptors except standard error. This process must be single-threaded.
 pub fn start(work: impl FnOnce(UnixStream)) -> Result<UnixStream> {
     let named = || "a helper process";
     let (ours, theirs) = UnixStream::pair().named("start", named)?;
@@ -44,7 +44,7 @@ fn close_others(exception: i32) {
     let exception = exception.unsigned_abs();
     let ranges = [(0, STDERR - 1), (STDERR + 1, exception - 1), (exception + 1, u32::MAX)];
     for (first, last) in ranges.into_iter().filter(|(first, last)| first <= last) {
-        // SAFETY: the owners of these descriptors are never used in the child. Older kernels leave them open.
+        // SAFETY: the child never uses the owners of these descriptors. Older kernels leave them open.
         unsafe { libc::syscall(libc::SYS_close_range, first, last, 0_u32) };
     }
 }

@@ -36,7 +36,7 @@ pub struct HugePageFile {
 }
 
 impl HugePageFile {
-    /// Creates the file. `folder` is a mount point of hugetlbfs. This requires privileges.
+    /// Creates the file in `folder`, a mount point of hugetlbfs. Requires privileges.
     pub fn create(folder: &Path) -> Result<Self> {
         let object = || format!("a file of huge pages in {}", folder.display());
         fs::create_dir_all(folder).map_err(|error| Error::from_io("create", object(), &error))?;
@@ -49,7 +49,7 @@ impl HugePageFile {
         options.read(true).write(true).create(true).truncate(false);
         let refused = |error: io::Error| Error::from_io("create", object(), &error);
         let file = options.open(&path).map_err(refused)?;
-        // Pages that an earlier process left behind are removed from the pool too.
+        // Remove pages left by an earlier process from the pool.
         let left = file.metadata().map_err(refused)?.len() / HUGE_PAGE as u64;
         let mut file = Self { file, pages: left, others: pool()?.saturating_sub(left) };
         if left > 0 {
@@ -63,8 +63,7 @@ impl HugePageFile {
         self.pages
     }
 
-    /// Adds up to `more` pages and returns their physical addresses. There are fewer if contiguous free
-    /// memory runs out.
+    /// Adds up to `more` pages, fewer if contiguous free memory runs out. Returns their physical addresses.
     pub fn grow(&mut self, more: u64) -> Result<Vec<u64>> {
         let wanted = self.others + self.pages + more;
         set_pool(wanted)?;
@@ -81,8 +80,8 @@ impl HugePageFile {
         let mapped = unsafe { rustix::mm::mmap(ptr::null_mut(), length, access, kind, &self.file, from) };
         let mapped = mapped.named("map", object)?;
         for page in (0..length).step_by(HUGE_PAGE) {
-            // SAFETY: the address is within this private mapping, and the pool has enough free pages. Volatile prevents
-            // the compiler from removing the write.
+            // SAFETY: the address is within this private mapping, and the pool has enough free pages.
+            // Volatile prevents the compiler from removing the write.
             unsafe { mapped.cast::<u8>().add(page).write_volatile(0) };
         }
         self.pages += got;

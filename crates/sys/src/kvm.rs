@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::error::{Error, Result};
 
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The time limit for a guest with virtualisation extensions, which may themselves be emulated or busy.
+/// The time limit on CPUs with virtualisation extensions, which may be emulated or busy.
 const PATIENCE_OF_HARDWARE: Duration = Duration::from_secs(10);
 
 const RUN: &str = "run a guest in";
@@ -19,8 +19,8 @@ const DEVICE: &str = "/dev/kvm";
 
 /// Runs two small guests to completion. One halts in real mode. The other runs privileged 64-bit code with
 /// its own page tables, an SSE2 instruction and a loop that must run at CPU speed. Without VMX or SVM, KVM
-/// completes the first guest. It interprets the second one hundreds of times more slowly and fails at the
-/// first unknown instruction.
+/// completes the first guest, but interprets the second hundreds of times more slowly and fails at the first
+/// unknown instruction.
 ///
 /// Returns within about two seconds, or ten if the CPU has virtualisation extensions. If a guest hangs, its
 /// thread keeps running.

@@ -18,10 +18,10 @@ pub struct MemoryFolder {
 }
 
 impl MemoryFolder {
-    /// Creates a folder. `name` is used in errors. The folder is mounted in a private mount namespace, which
-    /// root of any user namespace can create.
+    /// Mounts the folder in a private mount namespace, which root of any user namespace can create. Errors
+    /// contain `name`.
     pub fn create(name: &str) -> Result<Self> {
-        // Use a separate thread, so that only that thread leaves the process's mount namespace.
+        // Only this new thread leaves the process's mount namespace.
         let mounted = thread::scope(|scope| scope.spawn(|| mount(name)).join());
         let folder = mounted.unwrap_or_else(|_| Err(Error::new("create folder", name, libc::EIO)))?;
         Ok(Self { folder })
@@ -51,7 +51,7 @@ impl AsFd for MemoryFolder {
 
 fn mount(name: &str) -> Result<OwnedFd> {
     let object = || format!("folder {name} in memory");
-    // SAFETY: CLONE_NEWNS does not affect the descriptor table, which is the reason for the unsafe function.
+    // SAFETY: the function is unsafe only for CLONE_FILES.
     unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNS) }.named("create", object)?;
     let system = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC).named("create", object)?;
     fsconfig_create(&system).named("create", object)?;

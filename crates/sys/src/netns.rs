@@ -24,13 +24,12 @@ pub struct NetNs {
 }
 
 impl NetNs {
-    /// Creates a namespace that has only `lo`, which is down. `label` is used in errors.
+    /// Creates a namespace with only `lo`, which is down. Errors contain `label`.
     pub fn create(label: &str) -> Result<Self> {
         on_scratch_thread(label, || create_here(label))
     }
 
-    /// Creates `n` namespaces. This is several times as fast as calling [`NetNs::create`], because one thread
-    /// creates all.
+    /// This is several times as fast as repeated calls of [`NetNs::create`], because one thread creates all.
     pub fn create_many(n: usize) -> Result<Vec<Self>> {
         let label = format!("{n} network namespaces");
         on_scratch_thread(&label, || (0..n).map(|i| create_here(&format!("number {i} of {label}"))).collect())
@@ -66,8 +65,7 @@ impl NetNs {
         Ok(Self { fd, inode })
     }
 
-    /// Moves the calling thread into the namespace, along with threads and processes that it starts later.
-    /// Other threads are unaffected.
+    /// Moves the calling thread, and threads and processes that it starts later, into the namespace.
     pub fn enter(&self) -> Result<()> {
         rustix::thread::move_into_link_name_space(self.fd.as_fd(), Some(LinkNameSpaceType::Network))
             .named("enter network namespace", || self.to_string())
@@ -84,7 +82,7 @@ impl NetNs {
         })
     }
 
-    /// Returns the inode, which identifies the namespace as long as it exists, as shown by `readlink`.
+    /// Returns the inode, as shown by `readlink`, which identifies the namespace while it exists.
     #[must_use]
     pub const fn inode(&self) -> u64 {
         self.inode
@@ -126,7 +124,7 @@ impl std::fmt::Display for NetNs {
 }
 
 fn create_here(label: &str) -> Result<NetNs> {
-    // SAFETY: CLONE_NEWNET does not affect the descriptor table, which is the reason for the unsafe function.
+    // SAFETY: the function is unsafe only for CLONE_FILES.
     unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNET) }
         .named("create network namespace", || label)
         .map_err(explain)?;

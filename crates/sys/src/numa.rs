@@ -50,8 +50,8 @@ fn call(memory: &AnonymousMemory, pages: &[usize], node: Option<u32>) -> Result<
     let nodes = vec![node.and_then(|node| libc::c_int::try_from(node).ok()).unwrap_or(0); pages.len()];
     let to = if node.is_some() { nodes.as_ptr() } else { ptr::null() };
     let mut status = vec![-libc::ENOENT; pages.len()];
-    // SAFETY: the three arrays have the given length and outlive the call; the kernel moves the pages without changing
-    // their contents and validates all addresses.
+    // SAFETY: the three arrays have the given length and outlive the call; the kernel moves the pages without
+    // changing their contents and validates all addresses.
     let done = unsafe {
         libc::syscall(libc::SYS_move_pages, 0, pages.len(), addresses.as_ptr(), to, status.as_mut_ptr(), MOVE)
     };

@@ -1,5 +1,5 @@
-//! Opens output files in such a way that other users cannot redirect writes. Symlinks are followed only if
-//! this user or root owns them. See path_resolution(7), renameat(2).
+//! Opens output files so that other users cannot redirect writes. Symlinks are followed only if this user or
+//! root owns them. See path_resolution(7), renameat(2).
 #![expect(clippy::disallowed_methods, reason = "all other modules open output files here")]
 
 use std::ffi::OsStr;
@@ -16,8 +16,8 @@ use crate::error::{Context, Error, Result};
 use crate::resolve::{OTHERS_WRITE, Passed, Resolved, is_own, is_roots, own_descriptor, resolve};
 
 /// Replaces the file atomically. On failure, e.g. if the disk is full, the old contents remain. Pipes,
-/// devices and descriptors of this process (/dev/stdout) are written directly. If the path is a symlink owned
-/// by this user, its target is replaced.
+/// devices and descriptors of this process (/dev/stdout) are written directly. For a symlink owned by this
+/// user, the target is replaced.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     let object = || path.display().to_string();
     if let Some(file) = own_descriptor(path) {
@@ -35,8 +35,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     }
 }
 
-/// Creates the file. `mode` is subject to the umask. Fails if the file exists (EEXIST). A file that could not
-/// be written completely is removed.
+/// `mode` is subject to the umask. Fails if the file exists (EEXIST). An incomplete file is removed.
 pub fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
     let object = || path.display().to_string();
     let found = find(path, false)?;
@@ -44,8 +43,7 @@ pub fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
     file.write_all(bytes).named("write", object).inspect_err(|_| remove(&found.folder, &found.name))
 }
 
-/// Opens the file for appending and reading, and creates it if necessary. Fails unless it is a regular file
-/// or a pipe.
+/// Opens the file for appending and reading, or creates it. Fails unless it is a regular file or a pipe.
 pub fn open_append(path: &Path) -> Result<File> {
     if let Some(file) = own_descriptor(path) {
         return file;
@@ -83,7 +81,7 @@ pub fn rename(from: &Path, to: &Path) -> Result<()> {
     renamed.named("rename", || from.display().to_string())
 }
 
-/// Resolves a path, following only symlinks owned by this user or root.
+/// Follows only symlinks owned by this user or root.
 fn find(path: &Path, follow_last: bool) -> Result<Resolved> {
     resolve(path, follow_last, &mut |passed, path, stat| {
         if passed == Passed::Folder || is_own(stat) || is_roots(stat) {
@@ -98,7 +96,7 @@ fn kind(stat: &Stat) -> FileType {
     FileType::from_raw_mode(stat.st_mode)
 }
 
-/// Refuses a pipe or device of another user in a folder that others can write to, like the kernel with
+/// Refuses another user's pipe or device in a folder that others can write to, like the kernel with
 /// /proc/sys/fs/protected_fifos.
 fn refuse_planted(found: &Resolved, stat: &Stat) -> Result<()> {
     let object = || found.path.display().to_string();
@@ -132,7 +130,7 @@ fn open_regular(found: &Resolved, flags: OFlags) -> Result<File> {
             Error::new("open", object(), libc::EINVAL).with_hint("it is not a regular file: remove it")
         );
     } else if stat.st_nlink > 1 && is_shared(&folder) {
-        // Another user may have created this hard link to one of this user's files.
+        // This may be another user's hard link to one of this user's files.
         return Err(
             Error::new("open", object(), libc::EMLINK).with_hint("it has several hard links: remove it")
         );
@@ -144,8 +142,7 @@ fn replace_regular(found: &Resolved, bytes: &[u8]) -> Result<()> {
     let object = || found.path.display().to_string();
     let part = format!(".{:016x}.part", RandomState::new().build_hasher().finish());
     let model = found.file.as_ref().map(|(_, stat)| stat);
-    // The umask still applies, so that the file of another user does not determine who can write to the new
-    // one.
+    // The umask still applies, so that another user's file does not determine who can write to the new one.
     let mode = model.map_or(0o666, |model| model.st_mode & 0o666);
     let mut file = create(&found.folder, OsStr::new(&part), mode).named("write", object)?;
     let own_mode = model.filter(|model| is_own(model)).map(|model| Mode::from_raw_mode(model.st_mode));

@@ -34,26 +34,26 @@ pub struct Poller {
 }
 
 impl Poller {
-    /// Creates a poller. A wait returns up to `events` descriptors (at least one), and later waits return the
-    /// others. Fails at the limit on open files (EMFILE).
+    /// A wait returns up to `events` descriptors (at least one), and later waits return the others. Fails at
+    /// the limit on open files (EMFILE).
     pub fn new(events: usize) -> Result<Self> {
         let epoll = epoll::create(CreateFlags::CLOEXEC).named("create", || "an epoll instance")?;
         let empty = Event { flags: EventFlags::empty(), data: EventData::new_u64(0) };
         Ok(Self { epoll, events: vec![empty; events.max(1)].into() })
     }
 
-    /// Adds a descriptor. Fails with EEXIST if it was already added.
+    /// Fails with EEXIST if the descriptor was already added.
     pub fn add(&self, fd: impl AsFd, token: u64, interest: Interest) -> Result<()> {
         epoll::add(&self.epoll, &fd, EventData::new_u64(token), flags(interest)).named("watch", || named(&fd))
     }
 
-    /// Changes the interest in a descriptor. Fails with ENOENT if it was not added.
+    /// Fails with ENOENT if the descriptor was not added.
     pub fn modify(&self, fd: impl AsFd, token: u64, interest: Interest) -> Result<()> {
         epoll::modify(&self.epoll, &fd, EventData::new_u64(token), flags(interest))
             .named("change the poll events of", || named(&fd))
     }
 
-    /// Removes a descriptor, as does closing its last copy. Fails with ENOENT if it was not added.
+    /// Closing the last copy of a descriptor also removes it. Fails with ENOENT if it was not added.
     pub fn remove(&self, fd: impl AsFd) -> Result<()> {
         epoll::delete(&self.epoll, &fd).named("stop polling", || named(&fd))
     }

@@ -1,5 +1,5 @@
-//! Folders that only this user can write to. Every component of the path is held open by its descriptor, so
-//! that it cannot be swapped after the check. See path_resolution(7), openat(2).
+//! Folders that only this user can write to. Every component of the path is held open, so that it cannot be
+//! swapped after the check. See path_resolution(7), openat(2).
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -17,8 +17,8 @@ use crate::{process, userns};
 
 const MAX_BYTES: u64 = 1 << 20;
 
-/// A folder with mode 0700. Only this user and root can replace components of its path. A missing folder is
-/// treated as empty.
+/// A folder with mode 0700. Only this user and root can replace components of its path. A missing folder
+/// counts as empty.
 #[derive(Debug)]
 pub struct PrivateFolder {
     path: PathBuf,
@@ -42,8 +42,8 @@ impl PrivateFolder {
         Ok(names.filter(|name| !name.starts_with('.')).collect())
     }
 
-    /// Reads a file, or returns `None` if it does not exist. Fails unless it is a regular file that only this
-    /// user can write to.
+    /// Returns `None` if the file does not exist. Fails unless it is a regular file that only this user can
+    /// write to.
     pub fn read(&self, name: &str) -> Result<Option<String>> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let object = || self.describe(name);
@@ -77,11 +77,11 @@ impl PrivateFolder {
         let file =
             rustix::fs::openat(folder, &draft, flags, Mode::RUSR | Mode::WUSR).named("write", object)?;
         // The file is written under a temporary name and then hard-linked. Readers never see a partial file,
-        // and the second of two concurrent writers fails instead of replacing the file of the first.
+        // and the second of two concurrent writers fails instead of replacing the first one's file.
         let written = File::from(file).write_all(text.as_bytes()).named("write", object).and_then(|()| {
             rustix::fs::linkat(folder, &draft, folder, name, AtFlags::empty()).named("write", object)
         });
-        // The draft is no longer needed, and a leftover draft is never read.
+        // A leftover draft is never read.
         let _ = rustix::fs::unlinkat(folder, &draft, AtFlags::empty());
         written
     }

@@ -19,7 +19,7 @@ pub fn user() -> u32 {
 
 #[derive(Debug)]
 pub struct Process {
-    /// The process's folder in /proc. It refers only to this process, and also serves as a pidfd.
+    /// The process's folder in /proc, which refers only to this process and also serves as a pidfd.
     folder: OwnedFd,
     pid: u32,
 }
@@ -36,8 +36,8 @@ impl Process {
         Ok(Some(process))
     }
 
-    /// Opens the process that has this PID now. Returns `None` if there is none. Fails for processes of other users,
-    /// unless the caller is root.
+    /// Opens the process that has this PID now, or returns `None` if there is none. Fails for processes of
+    /// other users, unless the caller is root.
     pub fn running(pid: u32) -> Result<Option<Self>> {
         let Some(process) = Self::folder_of(pid)? else { return Ok(None) };
         if !process.is_alive() {
@@ -93,7 +93,7 @@ impl Process {
         Ok(text)
     }
 
-    /// Checks the owner. If a process cannot be traced, root owns its folder.
+    /// If a process cannot be traced, root owns its folder.
     fn require_own(&self) -> Result<()> {
         let user = user().to_string();
         let status = self.read("status")?;
@@ -110,8 +110,8 @@ impl std::fmt::Display for Process {
     }
 }
 
-/// Returns the start time in clock ticks (1/100 s) since boot. Together with the PID, this identifies a
-/// process.
+/// Returns the start time in clock ticks (1/100 s) since boot, which identifies a process together with the
+/// PID.
 pub fn start_time(pid: u32) -> Result<u64> {
     Ok(stat(pid)?.start_time)
 }
@@ -143,8 +143,8 @@ fn stat(pid: u32) -> Result<Stat> {
     parse_stat(&text).ok_or_else(|| Error::new("read state of", format!("process {pid}"), libc::EPROTO))
 }
 
-/// Parses /proc/PID/stat. The name in field 2 may contain spaces and parentheses, so parsing starts after the
-/// last parenthesis.
+/// The name in field 2 of /proc/PID/stat may contain spaces and parentheses, so parsing starts after the last
+/// parenthesis.
 fn parse_stat(text: &str) -> Option<Stat> {
     let mut fields = text[text.rfind(')')? + 1..].split_whitespace();
     let state = fields.next()?.chars().next()?;

@@ -47,7 +47,7 @@ pub enum On {
     Freely,
 }
 
-/// Starts tracing a thread without stopping it. Threads that it creates later are traced as well.
+/// Starts tracing a thread, and threads that it creates later, without stopping it.
 pub fn seize(tid: u32) -> Result<()> {
     request(libc::PTRACE_SEIZE, tid, 0, OPTIONS as usize, "watch")
 }
@@ -56,7 +56,7 @@ pub fn interrupt(tid: u32) -> Result<()> {
     request(libc::PTRACE_INTERRUPT, tid, 0, 0, "interrupt")
 }
 
-/// Resumes a thread. If `signal` is 0, no signal is delivered.
+/// If `signal` is 0, no signal is delivered.
 pub fn go(tid: u32, on: On, signal: i32) -> Result<()> {
     let how = match on {
         On::ToCall => libc::PTRACE_SYSCALL,
@@ -65,7 +65,7 @@ pub fn go(tid: u32, on: On, signal: i32) -> Result<()> {
     request(how, tid, 0, signal.unsigned_abs() as usize, "resume")
 }
 
-/// The thread remains in its group stop.
+/// Leaves the thread in its group stop.
 pub fn listen(tid: u32) -> Result<()> {
     request(libc::PTRACE_LISTEN, tid, 0, 0, "listen for events of")
 }
@@ -79,7 +79,7 @@ pub fn call(tid: u32) -> Result<Option<Call>> {
     let mut info = MaybeUninit::<Info>::zeroed();
     let room = size_of::<Info>();
     request(PTRACE_GET_SYSCALL_INFO, tid, room, info.as_mut_ptr() as usize, "read the system call of")?;
-    // SAFETY: plain integers, for which zero is valid; the kernel has written the fields it knows.
+    // SAFETY: integers, for which zero is valid; the kernel has written the fields it knows.
     let info = unsafe { info.assume_init() };
     Ok(match info.op {
         ENTRY => Some(Call::Enter { number: info.first }),
@@ -145,8 +145,7 @@ fn request(code: Request, tid: u32, address: usize, data: usize, operation: &'st
     if done < 0 { Err(Error::last(operation, object())) } else { Ok(()) }
 }
 
-/// Makes [`wait`] return periodically. The handler of its signal (SIGURG, which is ignored by default) does
-/// nothing.
+/// Makes [`wait`] return periodically. The handler of its signal (SIGURG, ignored by default) does nothing.
 #[derive(Debug)]
 pub struct Bell(libc::timer_t);
 

@@ -1,4 +1,4 @@
-//! Resolves paths component by component, so that a folder or symlink cannot be replaced after it was checked. See
+//! Resolves paths component by component, so that a folder or symlink cannot be replaced after the check. See
 //! path_resolution(7), openat(2).
 
 use std::ffi::OsString;
@@ -16,7 +16,7 @@ use crate::{process, userns};
 pub(crate) const MAX_LINKS: u32 = 40;
 pub(crate) const OTHERS_WRITE: u32 = 0o022;
 pub(crate) const STICKY: u32 = 0o1000;
-/// A user namespace shows this owner for users that it does not map (/proc/sys/kernel/overflowuid).
+/// The owner that a user namespace shows for unmapped users (/proc/sys/kernel/overflowuid).
 pub(crate) const NOBODY: u32 = 65_534;
 
 const SEARCH: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
@@ -36,8 +36,8 @@ pub(crate) struct Resolved {
     pub(crate) is_descriptor: bool,
 }
 
-/// Resolves a path. `judge` checks every folder and symlink before it is followed. If the last component is a
-/// symlink, it is followed only if `follow_last` is set.
+/// `judge` checks every folder and symlink before it is followed. If the last component is a symlink, it is
+/// followed only if `follow_last` is set.
 pub(crate) fn resolve(
     path: &Path,
     follow_last: bool,
@@ -110,8 +110,7 @@ pub(crate) fn is_own(stat: &Stat) -> bool {
     stat.st_uid == process::user()
 }
 
-/// Returns whether root owns the file. In a user namespace that does not map root, root's files belong to
-/// `nobody`.
+/// In a user namespace that does not map root, root's files belong to `nobody`.
 pub(crate) fn is_roots(stat: &Stat) -> bool {
     stat.st_uid == 0 || (stat.st_uid == NOBODY && userns::is_nested())
 }

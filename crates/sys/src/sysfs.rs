@@ -15,15 +15,15 @@ pub struct Sysfs {
 }
 
 impl Sysfs {
-    /// Mounts sysfs without a visible mount point. Call this on a short-lived thread, because it enters a new
-    /// mount namespace if it is root only in a user namespace.
+    /// Mounts sysfs without a visible mount point. Call this on a short-lived thread: a thread that is root
+    /// only in a user namespace enters a new mount namespace.
     pub fn here() -> Result<Self> {
         let refused = match Self::open() {
             Err(error) if error.is_permission() => error,
             opened => return opened,
         };
         // The right to mount depends on the user namespace that owns the thread's mount namespace.
-        // SAFETY: CLONE_NEWNS does not affect the descriptor table, which is the reason for the unsafe function.
+        // SAFETY: the function is unsafe only for CLONE_FILES.
         match unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNS) } {
             Ok(()) => Self::open(),
             Err(_) => Err(refused),

@@ -30,8 +30,8 @@ pub fn create(name: &str, index: u32, queues: u32) -> Result<Vec<File>> {
     (0..queues.max(1)).map(|queue| open(name, (queue == 0).then_some(index), queues > 1)).collect()
 }
 
-/// Creates a persistent device with one queue in the calling thread's network namespace. The kernel removes
-/// it with the namespace.
+/// Creates a persistent device with one queue in the calling thread's network namespace. The device lives as
+/// long as the namespace.
 pub fn create_for_another(name: &str, index: u32) -> Result<()> {
     let queue = open(name, Some(index), false)?;
     // SAFETY: TUNSETPERSIST takes an int by value.
@@ -51,7 +51,7 @@ pub fn create_without_checksums(name: &str) -> Result<File> {
     Ok(queue)
 }
 
-/// Reattaches a queue that another process may have detached. Succeeds if the queue is already attached.
+/// Reattaches a queue that another process may have detached. Succeeds if it is already attached.
 pub fn attach(queue: &File) -> Result<()> {
     match set_queue(queue, libc::IFF_ATTACH_QUEUE) {
         Err(error) if error.errno() == libc::EINVAL => Ok(()),
@@ -60,7 +60,7 @@ pub fn attach(queue: &File) -> Result<()> {
 }
 
 fn set_queue(queue: &File, flag: libc::c_int) -> Result<()> {
-    // SAFETY: all-zero is a valid ifreq, which consists of integers, arrays and pointers.
+    // SAFETY: `ifreq` is plain data, so zeros are valid.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     request.ifr_ifru.ifru_flags = flag as libc::c_short;
     // SAFETY: TUNSETQUEUE reads an ifreq; `request` is one and outlives the call.
@@ -84,7 +84,7 @@ fn open(name: &str, index: Option<u32>, several: bool) -> Result<File> {
     if several {
         flags |= libc::IFF_MULTI_QUEUE;
     }
-    // SAFETY: all-zero is a valid ifreq, which consists of integers, arrays and pointers.
+    // SAFETY: `ifreq` is plain data, so zeros are valid.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     if name.len() >= request.ifr_name.len() {
         return Err(Error::new("create tap device", name, libc::ENAMETOOLONG));

@@ -1,6 +1,6 @@
-//! Decides which files to trust. For root, the rules are those of OpenSSH's `StrictModes` (sshd_config(5)),
-//! except for folders such as /tmp. For other users, files that belong to another user or are world-writable
-//! are rejected, so a umask of 002 still works.
+//! Decides which files to trust. Root follows the rules of OpenSSH's `StrictModes` (sshd_config(5)), except
+//! for folders such as /tmp. Other users reject files that are world-writable or belong to someone else, so a
+//! umask of 002 still works.
 #![expect(clippy::disallowed_methods, reason = "opens a trusted file by its descriptor")]
 
 use std::fs::{File, OpenOptions};
@@ -35,15 +35,14 @@ pub enum TrustError {
 
 type Problem = (String, String);
 
-/// Opens a trusted file. Descriptors of this process, such as /dev/stdin, are trusted, because they were
-/// opened by the user who started it.
+/// Descriptors of this process, such as /dev/stdin, are trusted, because the user who started it opened them.
 pub fn open_trusted(path: &Path, readers: Readers) -> Result<File, TrustError> {
     let unreadable = |source| TrustError::Unreadable { path: path.to_owned(), source };
     if let Some(file) = own_descriptor(path) {
         return file.map_err(|error| unreadable(error.into()));
     }
     let file = judged(path, readers)?;
-    // The file is reopened only after the check, because opening an untrusted pipe or device could block.
+    // Reopen the file only after the check, because opening an untrusted pipe or device could block.
     let place = format!("/proc/self/fd/{}", file.as_raw_fd());
     OpenOptions::new().read(true).open(place).map_err(unreadable)
 }
@@ -52,7 +51,7 @@ pub fn require_trusted(path: &Path) -> Result<(), TrustError> {
     judged(path, Readers::Anyone).map(drop)
 }
 
-/// Opens the file with O_PATH. A missing file is reported as such, regardless of the folders that contain it.
+/// Opens the file with O_PATH. A missing file is reported as such, even in an untrusted folder.
 fn judged(path: &Path, readers: Readers) -> Result<OwnedFd, TrustError> {
     let unreadable = |source| TrustError::Unreadable { path: path.to_owned(), source };
     let mut problem = None;
@@ -80,7 +79,7 @@ fn locate(path: &Path, problem: &mut Option<Problem>) -> io::Result<(OwnedFd, St
     found.file.ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
-/// If this process is root, another user must not be able to replace the file.
+/// Root must not open a file that another user can replace.
 fn problem_on_the_way(passed: Passed, path: &Path, stat: &Stat) -> Option<Problem> {
     let (name, mode) = (path.display(), stat.st_mode & 0o7777);
     let noun = if passed == Passed::Folder { "folder" } else { "link" };

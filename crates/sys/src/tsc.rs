@@ -3,8 +3,7 @@
 
 use crate::clock;
 
-/// The duration of the measurement in nanoseconds. Reading the clock takes about 100 ns, which is 20 ppm of
-/// this.
+/// The duration of the measurement in nanoseconds. Reading the clock takes about 100 ns, or 20 ppm.
 const SPAN: u64 = 5_000_000;
 const TRIES: usize = 8;
 const PLAUSIBLE: std::ops::Range<u64> = 100_000..10_000_000;

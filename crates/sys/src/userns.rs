@@ -19,12 +19,12 @@ const ENTER: &str = "enter user namespace of";
 
 /// Gains all capabilities in a new user namespace that maps only this process's user and group.
 ///
-/// The process must be single-threaded. If the host forbids this, the error names the setting that does. After an error, the
-/// process may be in an unmapped namespace, so it should exit.
+/// The process must be single-threaded. If the host forbids this, the error names the responsible setting.
+/// After an error, the process may be in an unmapped namespace, so it should exit.
 pub fn enter_as_root() -> Result<()> {
     let uid = rustix::process::geteuid().as_raw();
     let gid = rustix::process::getegid().as_raw();
-    // SAFETY: CLONE_NEWUSER does not affect the descriptor table, which is the reason for the unsafe function.
+    // SAFETY: the function is unsafe only for CLONE_FILES.
     unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWUSER) }
         .named("create user namespace for", || format!("uid {uid}"))
         .map_err(explain)?;
@@ -56,13 +56,13 @@ impl UserNs {
         Self::from_fd(unsafe { OwnedFd::from_raw_fd(fd) }, network.to_string())
     }
 
-    /// Enters the namespace and gains all capabilities in it, unless the process is already there. Refuses
-    /// namespaces created by other users, because their processes could tamper with this one. The process
-    /// must be single-threaded.
+    /// Enters the namespace, unless the process is already there, and gains all capabilities in it. Refuses
+    /// namespaces of other users, whose processes could tamper with this one. The process must be
+    /// single-threaded.
     pub fn join(&self) -> Result<()> {
         let ours = fs::File::open("/proc/self/ns/user").named("open", || "/proc/self/ns/user")?;
         if *self == Self::from_fd(ours.into(), "this process".to_owned())? {
-            // The kernel does not allow entering the current namespace again.
+            // The kernel does not allow entering the current namespace.
             return Ok(());
         }
         let refused = |errno, hint: String| Error::new(ENTER, self.label.as_str(), errno).with_hint(hint);
@@ -106,7 +106,8 @@ impl PartialEq for UserNs {
 
 impl Eq for UserNs {}
 
-/// Returns whether the process has CAP_NET_ADMIN and CAP_SYS_ADMIN, which are needed to create namespaces and devices.
+/// Returns whether the process has CAP_NET_ADMIN and CAP_SYS_ADMIN, which creating namespaces and devices
+/// requires.
 #[must_use]
 pub fn has_net_admin() -> bool {
     has(CapabilitySet::NET_ADMIN | CapabilitySet::SYS_ADMIN)

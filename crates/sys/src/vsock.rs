@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 pub const HOST: u32 = libc::VMADDR_CID_HOST;
 
 /// Connects with a timeout of two seconds. ENODEV or ENETUNREACH means that the device does not exist yet,
-/// and ECONNRESET that there is no listener.
+/// ECONNRESET that nothing listens.
 pub fn connect(cid: u32, port: u32) -> Result<File> {
     let object = || format!("port {port} of virtual socket {cid}");
     // SAFETY: socket takes no pointers.
@@ -20,7 +20,7 @@ pub fn connect(cid: u32, port: u32) -> Result<File> {
     }
     // SAFETY: the kernel has just created this descriptor.
     let socket = unsafe { OwnedFd::from_raw_fd(number) };
-    // SAFETY: `sockaddr_vm` consists of integers, for which zero is valid.
+    // SAFETY: `sockaddr_vm` consists of integers, so zeros are valid.
     let mut address: libc::sockaddr_vm = unsafe { std::mem::zeroed() };
     address.svm_family = libc::AF_VSOCK as libc::sa_family_t;
     address.svm_cid = cid;

@@ -1,4 +1,4 @@
-//! Tests that need whole processes. The program starts itself again in one of the roles below.
+//! Tests that need whole processes. The program restarts itself in one of the roles below.
 #![expect(clippy::disallowed_methods, clippy::disallowed_macros, reason = "tests wait, read and print")]
 
 use std::io::{BufRead, BufReader};
@@ -168,7 +168,7 @@ fn without_rights(role: &str, expected: &str) -> Result<(), Failed> {
     let answer = String::from_utf8(output.stdout)?;
     if answer.starts_with("refused: ") {
         println!("returns early: {}", answer.trim());
-        // A host can forbid this in one of two ways. Any other error is a bug.
+        // A host can forbid this in two ways. Any other error is a bug.
         let forbidden = ["cannot create user namespace", "apparmor_restrict_unprivileged_userns = 1"];
         return if forbidden.iter().any(|way| answer.contains(way)) { Ok(()) } else { Err(answer.into()) };
     }

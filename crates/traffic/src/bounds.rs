@@ -11,9 +11,9 @@ use crate::{
     stop::Stop,
 };
 
-/// The minimum number of messages per idle timeout. A client cannot hold its slot with an occasional message.
+/// The minimum number of messages per idle timeout, so that no client can hold its slot with an occasional message.
 const LEAST: u64 = 3;
-/// The rate is averaged over at least this many nanoseconds.
+/// Rates are averages over at least this many nanoseconds.
 const SECOND: u64 = 1_000_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -49,7 +49,7 @@ impl<'a> Guard<'a> {
         Self { bounds, stop, begun: now, wake: now, last_received, second, last, cpus: BTreeSet::new() }
     }
 
-    /// Checks the limits, which usually costs only two comparisons. Fails if a stop was requested.
+    /// Checks the limits, usually with only two comparisons. Fails if a stop was requested.
     #[inline]
     pub fn look(&mut self, counts: Counts, now: u64) -> Result<Option<EndReason>> {
         if counts.received != self.last.1 {

@@ -15,7 +15,7 @@ const SLEEP: u64 = 100_000;
 pub fn calibrate() -> Calibration {
     Calibration {
         clock_ns: median(|| each(monotonic)),
-        // getpid is the cheapest system call that neither the kernel nor libc caches.
+        // The cheapest system call that neither the kernel nor libc caches.
         syscall_ns: median(|| each(std::process::id)),
         wake_ns: wake(),
     }
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn measures_all_costs_in_bounded_time() {
-        // Steal time is charged to the thread that is running.
+        // Steal time is charged to the running thread.
         plumb_tests::in_one_of_five(costs_are_known);
     }
 

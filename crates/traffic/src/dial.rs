@@ -65,14 +65,13 @@ impl Dial<'_> {
         between(self.server, self.bind)
     }
 
-    /// EADDRNOTAVAIL means that an earlier connection with the same addresses and ports is in TIME-WAIT. With
+    /// Returns true for EADDRNOTAVAIL: an earlier connection with the same addresses and ports is in TIME-WAIT. With
     /// tcp_tw_reuse, the kernel allows reusing the port after one second.
     fn is_lingering(&self, error: &io::Error) -> bool {
         self.settings.source_port.is_some() && error.kind() == io::ErrorKind::AddrNotAvailable
     }
 
-    /// If the send timeout interrupts connect(2), the kernel keeps connecting in the background, and another
-    /// connect(2) waits for it.
+    /// If the send timeout interrupts connect(2), the kernel keeps connecting, and another connect(2) waits for it.
     fn reach(&self, socket: &Socket, stop: &Stop) -> Result<()> {
         let begun = monotonic();
         loop {
@@ -104,7 +103,7 @@ pub(crate) fn between(server: SocketAddr, bind: IpAddr) -> String {
     if bind.is_unspecified() { server.to_string() } else { format!("{server} from {bind}") }
 }
 
-/// Returns the address to bind to if the kernel should choose the source address.
+/// Returns the address to bind to if the kernel is to choose the source address.
 #[must_use]
 pub fn any_source(server: SocketAddr) -> IpAddr {
     if server.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() }
@@ -137,7 +136,7 @@ pub(crate) fn await_go(mut socket: &TcpStream, name: &str, check: impl Fn() -> R
 
 fn refused(socket: &TcpStream, first: u8, name: &str) -> Error {
     let mut word = vec![first];
-    // A refusal is sent in one piece before the connection is closed, so this reads the available bytes.
+    // Reads only the available bytes, because a refusal is sent in one piece before the connection closes.
     let _ = socket.take(refused::LONGEST as u64 - 1).read_to_end(&mut word);
     let reason = RefusalCode::decode(&word).unwrap_or(RefusalCode::Kind);
     Error::Refused { object: name.to_owned(), reason }

@@ -22,12 +22,11 @@ use crate::{
 
 const HANDSHAKE: Nanos = Nanos::from_secs(2);
 const PATIENCE: Nanos = Nanos::from_secs(10);
-/// The time to wait for the first connection. The client may have to load probes first. If the client fails,
-/// the server is stopped anyway.
+/// The timeout for the first connection, since the client may have to load probes first. If the client fails, the
+/// server is stopped anyway.
 pub(crate) const FIRST: Nanos = Nanos::from_secs(60);
 const GLANCE: Duration = Duration::from_millis(1);
-/// The maximum number of connections with an incomplete handshake. Further connections wait in the kernel's
-/// queue.
+/// The maximum number of incomplete handshakes. Further connections wait in the kernel's queue.
 const UNDECIDED: usize = 256;
 const BACKLOG: i32 = 1024;
 

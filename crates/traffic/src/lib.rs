@@ -1,6 +1,6 @@
 //! Sends and receives the traffic of a workload: streams, ping-pong and short connections.
 //!
-//! The measuring loops neither allocate nor lock. Each message costs one system call to send or receive it, and one
+//! The measuring loops neither allocate nor lock. Each message costs one system call to send or receive, and one
 //! clock reading, which needs no system call.
 
 pub mod bounds;

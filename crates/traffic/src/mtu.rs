@@ -17,14 +17,14 @@ use crate::{
     stop::Stop,
 };
 
-/// The message number and the token.
+/// A message number and a token.
 const LEAST_PAYLOAD: u32 = 16;
 const LARGEST: u32 = 65_535;
 /// The packet size that every IPv4 path must carry (RFC 791). IPv6 paths must carry 1280 (RFC 8200), but a hole may be
 /// smaller.
 const LEAST_MTU: u32 = 576;
 
-/// Attempts per probe. A packet that should fit is sent more often, since it may also be lost by chance.
+/// Attempts per probe. A packet that should fit gets more attempts, since it may also be lost by chance.
 const FITTING: Tries = Tries { count: 3, wait: Nanos::from_millis(300) };
 /// Routers send at most one ICMP error per second to a host (icmp_ratelimit in ip-sysctl).
 const REPORTED: Tries = Tries { count: 2, wait: Nanos::from_millis(1100) };
@@ -67,7 +67,7 @@ pub struct Hole {
 }
 
 /// Finds the largest packet that passes if larger ones are lost without an ICMP error. Returns `None` if packets of
-/// the MTU pass, if an error reports that they do not fit, or if even the smallest packets are lost.
+/// the MTU pass, an error reports that they do not fit, or even the smallest packets are lost.
 pub fn find_mtu_hole(spec: &MtuSpec, stop: &Stop) -> Result<Option<Hole>> {
     let socket = open(spec, stop)?;
     let fate = |mtu: u32, tries: &Tries| tries.send(&socket, spec, mtu, stop);
@@ -143,7 +143,7 @@ impl Tries {
             while monotonic() < until {
                 match socket.recv(&mut answer) {
                     Ok(length) if message.is_answered_by(&answer[..length]) => return Ok(Fate::Answered),
-                    // Here, EMSGSIZE results from an ICMP error, so the probe did not fit.
+                    // Here, EMSGSIZE comes from an ICMP error, so the probe did not fit.
                     Err(error) if is_too_long(&error) => return Ok(Fate::TooLong),
                     Err(error) if !is_wait(&error) => {
                         return Err(Error::socket("receive a probe from", object)(error));

@@ -5,21 +5,20 @@ use std::time::Duration;
 use units::{Bytes, Nanos};
 use workload::{Direction, Interval, PingPongInterval};
 
-/// The interval of progress reports. If instructions are counted, only the last report is sent, because sending reports
+/// The interval of progress reports. While instructions are counted, only the last report is sent, because reports
 /// would add to the counts.
 #[must_use]
 pub fn progress_interval() -> Duration {
     if sys::counted_window::is_counted() { Duration::from_secs(3600) } else { Duration::from_millis(100) }
 }
 
-/// Events are reported on the thread that waits for the trial to end, never on a measuring thread.
+/// Called on the thread that waits for the trial to end, never on a measuring thread.
 pub trait Observer {
     fn started(&self) {}
     /// Called every [`progress_interval`], and again after the last thread has ended.
     fn progress(&self, _progress: Progress) {}
-    /// Called at the end of each interval. A final remainder shorter than half an interval is merged into the
-    /// last interval without another call. If the end of the stream is detected late, the end of the last
-    /// interval is moved back.
+    /// Called at the end of each interval. A final remainder shorter than half an interval is merged into the last
+    /// interval without another call. If the end of the stream is detected late, the last interval's end moves back.
     fn interval(&self, _flow: FlowId, _interval: &Interval) {}
     fn ping_interval(&self, _interval: &PingPongInterval) {}
     fn ended(&self) {}

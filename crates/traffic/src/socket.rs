@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 /// The interval at which loops check whether they should stop.
 pub const TICK: Duration = Duration::from_millis(50);
 
-/// ETIMEDOUT is not included, because it means that the connection is lost.
+/// Excludes ETIMEDOUT, which means a lost connection.
 pub fn is_wait(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }
@@ -59,7 +59,7 @@ fn type_of_service(dscp: u8) -> Result<u8> {
     Err(Error::Setting { setting: "the DSCP", value: dscp.to_string(), allowed: "0 to 63" })
 }
 
-/// Returns the source address. Its port is the requested port plus `number`, or 0 if any port will do.
+/// Returns the source address. Its port is the requested port plus `number`, or 0 for any port.
 pub fn source(bind: std::net::IpAddr, settings: &SocketSettings, number: u32) -> Result<SocketAddr> {
     let Some(first) = settings.source_port else { return Ok(SocketAddr::new(bind, 0)) };
     let port = u32::from(first) + number;
@@ -75,14 +75,13 @@ pub fn domain(address: SocketAddr) -> Domain {
     Domain::for_address(address)
 }
 
-/// Returns whether this or an earlier datagram was dropped. EMSGSIZE means that it was too large for the path, perhaps
-/// after an ICMP error. ENOBUFS means that the device's queue is full.
+/// Returns whether this or an earlier datagram was dropped. EMSGSIZE: too large for the path, perhaps after an ICMP
+/// error. ENOBUFS: the device's queue is full.
 pub fn is_dropped(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(90 | 105))
 }
 
-/// Reads TCP_INFO and the buffer sizes. Call this right before closing, because the kernel tunes buffer sizes
-/// over time.
+/// Reads TCP_INFO and the buffer sizes. Call this right before closing, because the kernel keeps tuning buffer sizes.
 pub fn tcp_facts(socket: &TcpStream, cpus: Option<&[u32]>) -> SocketFacts {
     SocketFacts {
         congestion: sys::socket::congestion(socket).ok(),

@@ -1,11 +1,11 @@
-//! A request to stop that threads can share.
+//! A stop request that threads can share.
 
 use std::sync::{
     Arc,
     atomic::{AtomicBool, Ordering},
 };
 
-/// A stop request shared by several threads. Loops that check it end within 100 ms.
+/// Loops that check this request end within 100 ms.
 #[derive(Debug, Clone, Default)]
 pub struct Stop {
     asked: Arc<AtomicBool>,

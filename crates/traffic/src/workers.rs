@@ -94,8 +94,8 @@ impl<'a> SharedState<'a> {
         self.created
     }
 
-    /// Returns the common start time of this end's connections. With many threads on few CPUs, the last
-    /// thread may run much later, and the total must not be divided by that thread's time.
+    /// Returns the common start time of this end's connections. With many threads on few CPUs, the last thread may
+    /// start much later, and dividing the total by its time would be wrong.
     pub(crate) fn begin(&self, now: u64) -> u64 {
         match self.begun.compare_exchange(0, now, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => now,
@@ -115,8 +115,7 @@ impl<'a> SharedState<'a> {
         self.round_trips.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// Sends an interval to the watching thread. This may wake that thread, so call it only a few times per
-    /// second.
+    /// Sends an interval to the watching thread, which may wake that thread. Call it only a few times per second.
     pub(crate) fn send_interval(&self, flow: FlowId, interval: Interval) {
         self.send(WorkerEvent::Interval(flow, interval));
     }
@@ -149,8 +148,8 @@ impl<'a> SharedState<'a> {
     }
 }
 
-/// Runs the jobs and returns their results in the same order. If several fail, returns the first failure
-/// rather than its consequences.
+/// Runs the jobs and returns their results in order. If several fail, returns the first failure rather than its
+/// consequences.
 pub(crate) fn run<'a, T: Send>(
     jobs: Vec<Job<'a, T>>,
     shared: &'a SharedState<'a>,
@@ -178,7 +177,7 @@ pub(crate) fn run<'a, T: Send>(
         let outcome = join(threads);
         observer.ended();
         let outcome = failure.map_or(outcome, Err);
-        // A failure after a stop request is a consequence of the request.
+        // Failures after a stop request are consequences of the request.
         outcome.map_err(|error| if shared.stop.is_asked() { Error::Stopped } else { error })
     })
 }

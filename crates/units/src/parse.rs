@@ -10,7 +10,6 @@ pub enum ParseQuantityError {
     NoNumber { text: String, example: &'static str },
     #[error("`{text}` has no unit; write {example}")]
     NoUnit { text: String, example: &'static str },
-    /// The suffix is not a unit of this quantity.
     #[error("`{suffix}` is not a valid unit; use one of {units}")]
     UnknownUnit { suffix: String, units: String },
     #[error("`{text}` is out of range; write {example}")]
@@ -20,7 +19,7 @@ pub enum ParseQuantityError {
 /// The spelling of each unit, and its size in base units.
 pub(crate) type UnitTable = &'static [(&'static str, f64)];
 
-/// Parses a quantity. A number without a suffix has the unit that is spelled `""`, if the table contains such a unit.
+/// Parses a quantity. A number without a suffix has the unit spelled `""`, if the table contains one.
 pub(crate) fn quantity(
     text: &str,
     table: UnitTable,
@@ -47,15 +46,14 @@ pub(crate) fn quantity(
     if value.is_finite() && value <= 9e18 { Ok(value) } else { Err(out_of_range()) }
 }
 
-/// Formats a value in the largest of `units` that it reaches, or returns `None` if it reaches none. The units are in
-/// ascending order.
+/// Formats a value in the largest of the ascending `units` that it reaches, or returns `None` if it reaches none.
 pub(crate) fn scaled(value: f64, units: &[(&str, f64)]) -> Option<String> {
     let (unit, factor) = units.iter().rev().find(|(_, factor)| value.abs() >= *factor)?;
     Some(format!("{} {unit}", significant(value / factor, 3)))
 }
 
-/// Implements parsing, printing and saturating sums for a quantity that counts a base unit. The calling module has the
-/// parsed `UNITS`, an `EXAMPLE` for errors, and the larger units for printing (`SHOWN`).
+/// Implements parsing, printing and saturating sums for a quantity that counts a base unit. The calling module has
+/// the parsed `UNITS`, the larger units for printing (`SHOWN`), and an `EXAMPLE` for errors.
 macro_rules! counted {
     ($quantity:ident, $base:literal) => {
         impl std::str::FromStr for $quantity {

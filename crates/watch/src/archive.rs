@@ -1,4 +1,4 @@
-//! Queries the stored runs of a scenario: the last start, the bytes sent, and the latest results.
+//! Queries a scenario's stored runs: the last start, the bytes sent, and the latest results.
 
 use std::{
     collections::BTreeMap,
@@ -19,9 +19,9 @@ use crate::{
 };
 
 const SEARCHED: usize = 40;
-/// The number of runs used to estimate the bytes sent.
+/// Number of runs for estimating the bytes sent.
 const EXPECTED: usize = 10;
-/// The size of the cache, in runs. A day cannot have that many.
+/// Size of the cache in runs. A day cannot have that many.
 const MOST: usize = 4000;
 
 type Key = (i64, RunId, u32);
@@ -54,8 +54,7 @@ impl Archive {
         &self.path
     }
 
-    /// The store is opened again for each query, because the file may be deleted, moved or replaced. Nothing is
-    /// created.
+    /// Opens the store for each query, because the file may be deleted, moved or replaced. Creates nothing.
     fn store(&self) -> Result<Option<Store>, StoreError> {
         Store::open_existing(&self.path)
     }
@@ -64,7 +63,7 @@ impl Archive {
         self.store()?.map(|store| store.baseline(name)).transpose()
     }
 
-    /// Ignores runs with a start in the future, because the clock was ahead.
+    /// Ignores runs that start in the future, because the clock was ahead.
     pub fn last(&self, digest: &str, now: UnixMillis) -> Result<Option<UnixMillis>, StoreError> {
         let Some(store) = self.store()? else { return Ok(None) };
         let runs = store.runs_of(digest)?;
@@ -91,7 +90,7 @@ impl Archive {
         Ok(newest.filter(|run| run.state == RunState::Complete).map(|run| run.started))
     }
 
-    /// Returns the bytes sent on the UTC day of `now`. Unreadable runs are skipped.
+    /// Returns the bytes sent on the UTC day of `now`. Skips unreadable runs.
     pub fn sent_today(&mut self, names: &[&str], now: UnixMillis) -> Result<Bytes, StoreError> {
         let Some(store) = self.store()? else { return Ok(Bytes(0)) };
         let today =
@@ -157,7 +156,7 @@ impl Archive {
     }
 }
 
-/// Returns the newest runs first and omits tests of remedies, which measure something else.
+/// Returns the newest runs first. Omits tests of remedies, which measure something else.
 fn complete(store: &Store, digest: &str) -> Result<Vec<RunListing>, StoreError> {
     let mut runs = measured(store, digest)?;
     runs.retain(|run| run.state == RunState::Complete);
@@ -198,7 +197,7 @@ fn compared(
     remembered: &ScenarioState,
 ) -> Result<RunComparison, StoreError> {
     let (a, b) = (store.load(against)?, store.load(run)?);
-    // A regression that is still active is not run-to-run noise.
+    // An active regression is not run-to-run noise.
     let is_usual =
         |other: &RunListing| remembered.regressed_since.is_none_or(|(since, _)| other.started < since);
     let others = store.others(&a, &b, is_usual)?;

@@ -23,7 +23,7 @@ pub fn admission(budget: Option<Bytes>, used: Bytes, expected: Option<Bytes>) ->
     }
 }
 
-/// The payload sent by both ends in all trials. Each discarded attempt is counted like the one that was stored.
+/// Returns the payload sent by both ends in all trials. Counts each discarded attempt like the stored one.
 pub(crate) fn bytes_sent(record: &RunRecord) -> Bytes {
     let results = record.header.results.iter();
     let sources: BTreeMap<&str, &WorkloadSource> =

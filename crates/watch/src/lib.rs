@@ -1,4 +1,4 @@
-//! Follows runs: keeps the live state of a run, and repeats measurements on a schedule.
+//! Keeps the live state of a run, and repeats measurements on a schedule.
 
 mod archive;
 mod budget;

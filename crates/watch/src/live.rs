@@ -1,5 +1,5 @@
-//! The live state of a run. The run's own thread sends events and analyses the results between trials; another thread
-//! may keep the [`State`] and draw it.
+//! The live state of a run. The run's thread sends events and analyses the results between trials. Another
+//! thread may keep and draw the [`State`].
 
 mod pace;
 mod state;
@@ -17,8 +17,7 @@ pub use self::{
     state::{Boot, Current, Message, State, Tone, mark, one_line},
 };
 
-/// The minimum time between analyses, as a multiple of how long the last one took. This limits analyses to 1/50 of
-/// the run.
+/// Minimum time between analyses, as a multiple of the last one's duration. Limits analyses to 1/50 of the run.
 const BETWEEN: u32 = 50;
 
 #[derive(Debug)]
@@ -114,7 +113,7 @@ impl LiveRun {
     }
 
     fn send(&self, message: Message) {
-        // A run continues even if the terminal was closed.
+        // The run must continue even if the terminal was closed.
         let _ = self.to.send(message);
     }
 
@@ -144,7 +143,7 @@ mod tests {
 
     const RECORD: &str = include_str!("../../analysis/tests/golden/egress.run.json");
 
-    /// Parses a printed value into base units. Also returns half a unit of its last digit.
+    /// Parses a printed value into base units. Also returns half a unit of the last digit.
     fn printed(text: &str) -> (f64, f64) {
         let (number, unit) = text.split_once(' ').expect("a number and a unit");
         let factor = [("Gbit/s", 1e9), ("Mbit/s", 1e6), ("ms", 1e6), ("µs", 1e3)]

@@ -4,7 +4,7 @@ use units::Share;
 
 use crate::schedule::Timing;
 
-/// The farthest passed run that a measurement is compared with.
+/// How many passed runs back a comparison may reach.
 pub const FARTHEST: usize = 10;
 
 #[derive(Debug, Clone, PartialEq)]

@@ -1,4 +1,4 @@
-//! The output for a measurement: a line of text, and a document for programs.
+//! The report of a measurement: a line of text, and a document for programs.
 
 use findings::{ComparisonVerdict, Estimate, Gate, GateOutcome, ResultComparison, RunLevelShift, RunResult};
 use jiff::Timestamp;

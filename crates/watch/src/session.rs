@@ -26,9 +26,9 @@ use crate::{
     state::{Alert, JudgedRun, ScenarioState, WatchState},
 };
 
-/// The interval at which a wait checks the stop flag.
+/// Interval for checking the stop flag.
 const GLANCE: Duration = Duration::from_millis(50);
-/// The wait after the store could not be read.
+/// Delay after the store could not be read.
 const PAUSE: Duration = Duration::from_secs(10);
 
 struct Due {
@@ -147,7 +147,7 @@ impl<'a, H: Host> Session<'a, H> {
         Ok((place, at))
     }
 
-    /// The due time after the last attempt. Attempts by other processes are included.
+    /// Returns the due time after the last attempt, including attempts by other processes.
     fn due(&self, place: usize, now: UnixMillis) -> anyhow::Result<Due> {
         let watched = &self.watched[place];
         let timing = watched.measure.timing;
@@ -165,7 +165,7 @@ impl<'a, H: Host> Session<'a, H> {
             return Ok(Due { earliest: again, drawn: again });
         }
         let last = self.archive.last(&watched.digest, now)?.max(tried);
-        // A new measurement that has a time of day waits for it.
+        // A new measurement with a time of day waits for this time.
         let started = timing.at.map(|_| self.started);
         Ok(Due { earliest: timing.earliest(last), drawn: timing.due(last.or(started), self.seed) })
     }
@@ -174,7 +174,7 @@ impl<'a, H: Host> Session<'a, H> {
         self.stop.is_asked() || until.is_some_and(|until| Instant::now() >= until)
     }
 
-    /// Uses the wall clock, because it continues while the machine is suspended.
+    /// Uses the wall clock, which continues while the machine is suspended.
     fn wait(&mut self, due: UnixMillis, until: Option<Instant>) {
         let day = schedule::day_of(now());
         while !self.is_over(until) && now() < due {
@@ -217,7 +217,7 @@ impl<'a, H: Host> Session<'a, H> {
         self.count_bytes();
         let bytes_today = self.metrics.lock().used.unwrap_or_default();
         let report = MeasurementReport { alert, bytes_today, ..report };
-        // If an alert could not be sent, it is sent again after the next measurement.
+        // If the alert could not be sent, keep the old state, so that the next measurement sends it again.
         let after =
             if self.send_alert(&report) { after } else { ScenarioState { has_failed: failed, ..before } };
         if let Err(error) = self.state.keep(&report.scenario, after) {
@@ -255,7 +255,7 @@ impl<'a, H: Host> Session<'a, H> {
         match self.host.measure(&self.watched[place], resume.as_ref())? {
             RunEnd::Stored(run) => self.judge(place, run, blank, &remembered),
             RunEnd::Failed(reason) => {
-                // If the store cannot be read, the report does not name a run.
+                // If the store is unreadable, the report names no run.
                 let partial = || self.archive.unfinished(&digest, now).ok().flatten().map(|(run, _)| run);
                 let run = resume.or_else(partial);
                 let report = blank.clone().without_results(Verdict::Failed, reason);
@@ -265,7 +265,7 @@ impl<'a, H: Host> Session<'a, H> {
         }
     }
 
-    /// Only a recent run is resumed, because the failure may affect only one of many hosts.
+    /// Resumes only a recent run, because the failure may affect only one of many hosts.
     fn remainder(
         &mut self,
         place: usize,
@@ -326,7 +326,7 @@ impl<'a, H: Host> Session<'a, H> {
 
     pub fn load_stored_runs(&mut self) {
         for watched in &self.watched {
-            // If this fails, the error is reported later, when the run is needed.
+            // Ignore errors here, which will be reported when the run is needed.
             if let Ok(Some(newest)) = self.archive.latest(&watched.digest) {
                 let is_lost = !self.state.of(&watched.name, &watched.digest).regressions.is_empty();
                 self.metrics.lock().take(&watched.name, &newest, is_lost);

@@ -1,5 +1,4 @@
-//! The state of a watch besides stored runs: sent alerts and passed runs. A lock on the file allows only one
-//! watch per plan.
+//! A watch's state besides stored runs: sent alerts and passed runs. A lock allows only one watch per plan.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,16 +15,16 @@ use sys::{bounded_file, output_file};
 
 use crate::measure::FARTHEST;
 
-/// Without a named baseline, a regression that lasts for this many runs becomes the new normal.
+/// Without a named baseline, a regression that lasts this many runs becomes the new normal.
 const PERSISTENT: u32 = 12;
 
 #[derive(Debug)]
 pub struct WatchState {
-    /// A separate file is locked, because replacing the state file would release its lock.
+    /// Locks a separate file, because replacing the state file would release its lock.
     _lock: File,
     path: PathBuf,
     scenarios: BTreeMap<String, ScenarioState>,
-    /// The file was damaged, so alerts may be repeated.
+    /// Whether the file was damaged. Alerts may then be repeated.
     pub is_damaged: bool,
 }
 
@@ -78,7 +77,7 @@ impl WatchState {
         }))
     }
 
-    /// Returns when the last attempt failed, for a scenario with this text. This does not need the lock.
+    /// Returns when the last attempt of this version of a scenario failed. Needs no lock.
     #[must_use]
     pub fn failed(path: &Path, scenario: &str, digest: &str) -> Option<UnixMillis> {
         let known = read(path).ok()??;
@@ -86,7 +85,7 @@ impl WatchState {
         known.tried
     }
 
-    /// If the scenario's text has changed, only the last attempt is included.
+    /// If the scenario's text has changed, returns only the last attempt.
     pub fn of(&self, scenario: &str, digest: &str) -> ScenarioState {
         let known = self.scenarios.get(scenario).cloned().unwrap_or_default();
         if known.digest == digest {
@@ -110,7 +109,7 @@ fn read(path: &Path) -> io::Result<Option<BTreeMap<String, ScenarioState>>> {
 }
 
 impl ScenarioState {
-    /// The returned state is the one after the alert was sent.
+    /// The returned state applies once the alert has been sent.
     pub fn after(&self, judged: JudgedRun<'_>) -> (Option<Alert>, Self) {
         let mut next = Self { has_failed: false, ..self.clone() };
         let lost = judged.gate.map_or_else(Vec::new, |(_, gate)| gate.failed());
@@ -141,7 +140,7 @@ impl ScenarioState {
             }
             return;
         }
-        // The reference used for the first regression does not change.
+        // Keep the reference of the first regression.
         if self.passed.is_empty() {
             self.passed.push(against.clone());
         }
@@ -160,7 +159,7 @@ impl ScenarioState {
 #[strum(serialize_all = "kebab-case")]
 pub enum Alert {
     Regression,
-    /// A result has settled at a new, worse level.
+    /// A result settled at a new, worse level.
     LevelShift,
     Recovered,
     Failed,
@@ -234,7 +233,7 @@ mod tests {
     fn persistent_regression_becomes_normal_without_baseline() {
         let long = vec![&["a"][..]; PERSISTENT as usize + 3];
         let again = |alerts: &[Option<Alert>]| alerts.iter().filter(|alert| alert.is_some()).count();
-        // The caller would compare the thirteenth run with the twelfth, but this test does not change the reference.
+        // A caller would compare the thirteenth run with the twelfth, but this test does not change the reference.
         assert_eq!(again(&alerts(false, &long)), 2);
         assert_eq!(again(&alerts(true, &long)), 1);
     }

@@ -1,10 +1,10 @@
-//! Limits the number of open connections. If there are too many, the oldest connection from the same address,
-//! or from the address with the most connections, is closed.
+//! Limits the number of open connections. Beyond a limit, closes the oldest connection from the same address,
+//! or from the address with the most connections.
 
 use budgets::{Amounts, Budget, Exhausted, Share, Source};
 use tokio::task::{AbortHandle, JoinSet};
 
-/// A browser opens six connections. A proxy opens one for each reader who follows a run.
+/// A browser opens six connections, and a proxy one for each reader who follows a run.
 const LIMITS: Budget = Budget { address: 64, server: 256 };
 
 pub(crate) struct Connections {

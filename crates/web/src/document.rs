@@ -1,4 +1,4 @@
-//! Adds the navigation bar to a finished report page and preserves the content security policy of the page.
+//! Adds the navigation bar to a finished report page, and preserves the page's content security policy.
 
 use axum::{
     http::{HeaderValue, header},

@@ -18,9 +18,9 @@ use crate::{
     site::Site,
 };
 
-/// The timeout for idle connections, headers, forms and unread responses.
+/// Timeout for idle connections, headers, forms and unread responses.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
-/// This policy allows only scripts, styles and images from this server.
+/// Allows only scripts, styles and images from this server.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 

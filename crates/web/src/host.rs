@@ -1,5 +1,5 @@
-//! Checks the `Host` header of requests. Without this, an attacker could make a page same-origin through a
-//! name that resolves to this machine (DNS rebinding).
+//! Checks the `Host` header of requests. Otherwise, an attacker could make a page same-origin through a name
+//! that resolves to this machine (DNS rebinding).
 
 use std::net::IpAddr;
 

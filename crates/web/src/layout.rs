@@ -1,4 +1,4 @@
-//! The navigation bar of all pages, and the bar of a run.
+//! The navigation bars of all pages and of a run.
 
 use axum::response::Response;
 use maud::{Markup, html};

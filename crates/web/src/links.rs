@@ -1,4 +1,4 @@
-//! The URLs of pages. Run names in them may contain any characters.
+//! The URLs of pages. Run names may contain any characters.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Serves Prometheus metrics at `/metrics` over plain HTTP, for long-running commands.
+//! Serves long-running commands' Prometheus metrics at `/metrics` over plain HTTP.
 
 use std::{
     io,
@@ -31,7 +31,7 @@ pub struct MetricsEndpoint {
 }
 
 impl MetricsEndpoint {
-    /// Serves the result of `text` on a separate thread, without access control.
+    /// Serves the result of `text` on a new thread, without access control.
     pub fn listen(
         address: SocketAddr,
         text: impl Fn() -> String + Send + Sync + 'static,

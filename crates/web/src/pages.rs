@@ -1,4 +1,4 @@
-//! The pages and their routes. Each page has its own file.
+//! The routes of the pages.
 
 mod assets;
 mod compare;

@@ -37,7 +37,7 @@ pub(crate) fn check_reader(site: &Site, token: &Token, request: &Request) -> Res
     check_token(site, token, shown, source(request.extensions()))
 }
 
-/// Checks a token. Fails if this address has sent too many wrong tokens.
+/// Fails if this address has sent too many wrong tokens.
 pub(crate) fn check_token(
     site: &Site,
     token: &Token,
@@ -66,8 +66,8 @@ pub(crate) fn cookies(headers: &HeaderMap, port: u16) -> impl Iterator<Item = &s
     pairs.filter(move |(name, _)| *name == ours).map(|(_, value)| value)
 }
 
-/// Returns the name of the cookie. All ports of a host share their cookies, so with a fixed name, the pages
-/// of several stores would overwrite each other's cookies.
+/// Includes the port in the cookie's name. All ports of a host share cookies, so that the servers of several
+/// stores would otherwise overwrite each other's.
 pub(crate) fn cookie_name(port: u16) -> String {
     format!("plumb-web-{port}")
 }

@@ -7,10 +7,10 @@ use parking_lot::Mutex;
 use samples::RunId;
 use store::{RunListing, Store, StoreError};
 
-/// The maximum number of entries. If it is reached, the cache is cleared.
+/// The cache is cleared when it has this many entries.
 const MOST: usize = 1000;
 
-/// The key contains the number of trials, because a run may be removed and its name reused.
+/// Contains the number of trials, because a run may be removed and its name reused.
 type Key = (RunId, i64, u32);
 
 #[derive(Debug, Default)]
@@ -22,7 +22,7 @@ impl ResultsCache {
         if let Some(results) = self.0.lock().get(&key) {
             return Ok(Arc::clone(results));
         }
-        // The results are computed without holding the lock.
+        // Compute the results without holding the lock.
         let results = Arc::new(analysis::run_results(&store.load(&run.id)?));
         let mut entries = self.0.lock();
         if entries.len() >= MOST {

@@ -48,11 +48,11 @@ use crate::{
 
 const HANDSHAKE: Duration = Duration::from_secs(5);
 const MOST_REQUESTS: u32 = if cfg!(test) { 20 } else { 1000 };
-/// Older connections accept no further requests. When they are twice as old, their responses are ended. A
-/// browser that follows a run reconnects.
+/// Older connections accept no further requests. At twice this age, their responses are cut off; a browser that
+/// follows a run reconnects.
 const AGE: Duration = if cfg!(test) { Duration::from_secs(3) } else { Duration::from_secs(600) };
 const GRACE: Duration = Duration::from_secs(1);
-/// The additional time that connections to the store may stay open.
+/// How much longer connections to the store may stay open.
 const READING: Duration = Duration::from_millis(250);
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -78,7 +78,7 @@ pub fn serve(
     if config.token.is_none() && !address.ip().is_loopback() {
         return Err(ServeError::Open { address });
     }
-    // Opening the store here reports problems at startup instead of on every page.
+    // Report store problems at startup instead of on every page.
     drop(Store::open(&config.store)?);
     let store = Location::parse(&config.store)?;
     let failed = |source| ServeError::Runtime { store: store.clone(), source };
@@ -117,7 +117,7 @@ async fn serve_until(
         }) => {}
     }
     drop(listener);
-    // Sending fails if the receiver no longer exists.
+    // Fails if the receiver no longer exists.
     let _ = ends.send(true);
     let _ = timeout(GRACE, connections.ended()).await;
     let _ = timeout(READING, task::spawn_blocking(move || site.idle.lock().clear())).await;
@@ -146,7 +146,7 @@ async fn encrypted_or_plain(stream: TcpStream, source: Source, site: Arc<Site>, 
     let mut stop = site.stop.clone();
     match &site.config.tls {
         None => connection(stream, source, router, stop).await,
-        // A connection without TLS is closed, because a reply to it would not be encrypted.
+        // Close a connection without TLS, because a reply would not be encrypted.
         Some(tls) => {
             let accepted = tokio::select! {
                 accepted = tls.accept(stream, HANDSHAKE) => accepted,
@@ -281,8 +281,8 @@ mod tests {
         });
     }
 
-    /// The attackers send a small request shortly before the timeout of their connections, and reconnect when
-    /// the connections are closed. They use either a single address, or enough addresses to fill the server.
+    /// The attackers send a small request shortly before each timeout, and reconnect when closed. They use
+    /// either a single address, or enough addresses to fill the server.
     #[test]
     fn slow_connections_do_not_block_others() {
         for addresses in [&[1][..], &[1, 3, 4, 5, 6]] {

@@ -12,7 +12,7 @@ use crate::token::{self, TokenError};
 const VALID: u64 = 86_400_000_000_000;
 const MOST: usize = 1000;
 const ENTROPY: usize = 32;
-/// The cost of a wrong token, in the units of the rates below.
+/// Cost of a wrong token, in units of the rates below.
 const WRONG: u64 = 10;
 /// Allows ten wrong tokens at once, then one every ten seconds.
 const WRONG_OF_ADDRESS: Rate = Rate { per_second: 1, burst: 10 * WRONG };
@@ -24,7 +24,7 @@ pub(crate) struct SignIns {
     wrong: Mutex<Rates>,
 }
 
-/// A cookie is stored as a hash, so that timing reveals nothing about it.
+/// Stored as a hash, so that timing reveals nothing.
 struct Cookie {
     digest: [u8; 32],
     until: u64,

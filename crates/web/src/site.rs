@@ -1,4 +1,4 @@
-//! The configuration, store and sign-ins that all pages share.
+//! Configuration, store and sign-ins, shared by all pages.
 
 use std::sync::Arc;
 
@@ -25,12 +25,11 @@ pub(crate) struct Site {
     pub(crate) documents: Box<dyn Documents>,
     pub(crate) results: ResultsCache,
     pub(crate) sign_ins: SignIns,
-    /// Open connections to the store. A store file is opened for each read, because it may be replaced.
+    /// Idle connections to a database server. A store file is opened for each read, because it may be replaced.
     ///
-    /// **Trap:** connections must be dropped on a thread that may block, not on one of the server's threads.
+    /// **Trap:** drop connections only on a thread that may block, not on one of the server's.
     pub(crate) idle: Mutex<Vec<Store>>,
-    /// A request waits for a permit before it takes a thread, so that no work remains after its connection
-    /// has been closed.
+    /// A request waits for a permit before it takes a thread, so that closing its connection leaves no queued work.
     readings: Arc<Semaphore>,
     pub(crate) stop: watch::Receiver<bool>,
 }
@@ -49,7 +48,7 @@ impl Site {
     }
 
     pub(crate) async fn stopped(&self) {
-        // If the sender was dropped, the server is shutting down as well.
+        // A dropped sender also means that the server is shutting down.
         drop(self.stop.clone().wait_for(|stop| *stop).await);
     }
 

@@ -3,9 +3,9 @@
 #[derive(Debug)]
 pub struct Column<R: ?Sized> {
     pub name: &'static str,
-    /// The unit, or empty if there is none or the name implies it.
+    /// Empty if there is no unit, or the name implies it.
     pub unit: &'static str,
-    /// Returns `None` if the value is unknown, never zero.
+    /// `None` if the value is unknown.
     pub of: fn(&R) -> Option<String>,
 }
 

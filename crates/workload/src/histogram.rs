@@ -15,12 +15,12 @@ use units::Nanos;
 /// One minute, in nanoseconds. Longer times are recorded as one minute.
 const LONGEST: u64 = 60_000_000_000;
 const DIGITS: u8 = 3;
-/// The start of the V2 encoding (HdrHistogram's `V2EncodingCookieBase | 0x10`).
+/// Start of the V2 encoding (HdrHistogram's `V2EncodingCookieBase | 0x10`).
 const COOKIE: u32 = 0x1c84_9313;
-/// The header: cookie, length of the counts, offset and digits (4 bytes each), lowest value, highest value and ratio
-/// (8 bytes each).
+/// Header size: cookie, length of the counts, offset and digits (4 bytes each), lowest value, highest value and
+/// ratio (8 bytes each).
 const HEAD: usize = 40;
-/// Ensures that the sum of many histograms does not overflow.
+/// Prevents the sum of many histograms from overflowing.
 const MAX_COUNT: u64 = 1 << 50;
 
 /// A distribution of times from 1 ns to one minute, with three significant digits.
@@ -43,7 +43,7 @@ impl LatencyHistogram {
         Self(Form::Open(empty()))
     }
 
-    /// Does not allocate unless the histogram is packed.
+    /// Allocates only if the histogram is packed.
     #[inline]
     pub fn record(&mut self, nanos: Nanos) {
         self.open().saturating_record(nanos.0);
@@ -53,7 +53,7 @@ impl LatencyHistogram {
         self.open().saturating_record_n(nanos.0, times);
     }
 
-    /// Retains the memory, with all pages mapped.
+    /// Keeps the memory, with all pages mapped.
     pub fn clear(&mut self) {
         self.open().reset();
     }
@@ -62,7 +62,7 @@ impl LatencyHistogram {
         self.open().add(&*other.read()).expect("both have the same bounds");
     }
 
-    /// Returns a copy that takes only a few KB, but is some ten microseconds slower to access.
+    /// Returns a copy that takes only a few KB, but some ten microseconds longer to access.
     #[must_use]
     pub fn packed(&self) -> Self {
         match &self.0 {
@@ -82,20 +82,20 @@ impl LatencyHistogram {
         self.unless_empty(|histogram| Nanos(histogram.value_at_quantile(share)))
     }
 
-    /// Number of times up to each bound, to the histogram's resolution.
+    /// Number of times up to each bound, within the histogram's resolution.
     #[must_use]
     pub fn counts_up_to(&self, bounds: &[Nanos]) -> Vec<u64> {
         let histogram = self.read();
         bounds.iter().map(|bound| histogram.count_between(0, bound.0)).collect()
     }
 
-    /// Exact to the histogram's resolution, or `None` if it is empty.
+    /// Within the histogram's resolution. `None` if it is empty.
     #[must_use]
     pub fn min(&self) -> Option<Nanos> {
         self.unless_empty(|histogram| Nanos(histogram.min()))
     }
 
-    /// Exact to the histogram's resolution, or `None` if it is empty.
+    /// Within the histogram's resolution. `None` if it is empty.
     #[must_use]
     pub fn max(&self) -> Option<Nanos> {
         self.unless_empty(|histogram| Nanos(histogram.max()))
@@ -195,8 +195,8 @@ fn encode(histogram: &Histogram<u64>) -> Vec<u8> {
     bytes
 }
 
-/// Checks the header before decoding. It may come from another machine, and the decoder allocates as much memory as the
-/// header specifies.
+/// Checks the header, which may come from another machine. Decoding allocates as much memory as the header
+/// specifies.
 fn decode(mut bytes: &[u8]) -> Result<Histogram<u64>, String> {
     let counts = u32::try_from(bytes.len().saturating_sub(HEAD)).map_err(|_| "too long".to_owned())?;
     if !bytes.starts_with(&head(counts)) {

@@ -1,4 +1,4 @@
-//! The kinds of workload, and the traits that they implement.
+//! The kinds of workload, and the traits they implement.
 
 pub(crate) mod balloon;
 pub(crate) mod connect;
@@ -105,7 +105,7 @@ pub trait KindSettings {
     fn has_peer(&self) -> bool {
         self.transport().is_some()
     }
-    /// The measured time. `None` if the workload ends after a number of bytes.
+    /// The measured time, or `None` if the workload ends after a number of bytes.
     fn lasts(&self) -> Option<Nanos>;
     fn flows_for(&self) -> Option<Nanos> {
         self.lasts().map(|time| self.warmup() + time)
@@ -113,12 +113,12 @@ pub trait KindSettings {
     fn sends(&self) -> Option<(Bytes, Option<f64>)> {
         None
     }
-    /// The payload rate limit per direction, or `None` if unlimited.
+    /// Payload rate limit per direction, or `None` if unlimited.
     fn sends_at_most(&self) -> Option<BitRate>;
     fn warmup(&self) -> Nanos;
     fn interval(&self) -> Nanos;
     fn threads(&self) -> usize;
-    /// Returns whether both ends poll without sleeping, so that they cannot share a CPU.
+    /// Whether both ends poll without sleeping, so that they cannot share a CPU.
     fn spins(&self) -> bool {
         false
     }
@@ -133,8 +133,7 @@ pub trait KindSettings {
     fn datagram(&self) -> Option<Bytes> {
         None
     }
-    /// Returns whether the workload needs IP packets of more than this size. `headers` is the size of the IP and UDP
-    /// headers.
+    /// Whether the workload needs IP packets larger than `packet`. `headers` is the size of the IP and UDP headers.
     fn exceeds(&self, packet: u64, headers: u64) -> bool {
         let _ = headers;
         self.fills_packets_of(packet)
@@ -145,7 +144,7 @@ pub trait KindSettings {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct LiveRate {
-    /// Bits, bytes or operations per second. Values are comparable only within a trial.
+    /// In bits, bytes or operations. Comparable only within a trial.
     pub per_second: f64,
     pub text: String,
 }
@@ -183,7 +182,7 @@ pub enum EndMeasurement {
 }
 
 impl EndMeasurement {
-    /// Combines the records of both ends. Fails if they do not belong to the same traffic.
+    /// Combines both ends' records. Fails if they do not belong to the same traffic.
     pub fn together(self, server: Self) -> Result<Measurement, String> {
         match self {
             Self::Stream(client) => match server {
@@ -300,18 +299,19 @@ impl Measurement {
 pub trait KindMeasurement {
     fn metric(&self) -> Metric;
     fn value(&self) -> Option<f64>;
-    /// The work done, including the warm-up. `None` if there was none, or if it has two different units.
+    /// The work done, including the warm-up. `None` if there was none, or it has two different units.
     fn work(&self) -> Option<(Work, f64)>;
-    /// The work after the warm-up: 10^9 bytes or messages. `None` for kinds whose instructions are not counted.
+    /// The work after the warm-up, in 10^9 bytes or in messages. `None` for kinds whose instructions are not
+    /// counted.
     fn measured_work(&self) -> Option<f64> {
         None
     }
-    /// The payload sent by both ends, including the warm-up. Zero for single-ended workloads.
+    /// Payload sent by both ends, including the warm-up. Zero for single-ended workloads.
     fn sent(&self, settings: &WorkloadSettings) -> Bytes {
         let _ = settings;
         Bytes(0)
     }
-    /// Of the durations that the two ends measured, the one that differs most from `asked`. `None` if unknown.
+    /// Of the durations measured by the two ends, returns the one farthest from `asked`. `None` if unknown.
     fn lasted(&self, asked: Nanos) -> Option<Nanos>;
     fn is_void(&self) -> bool;
     fn why_no_value(&self) -> &'static str;

@@ -1,4 +1,4 @@
-//! Faults in a fleet, which are caused and then repaired.
+//! Faults in a fleet, caused and then repaired.
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use crate::kills::{kill, sent};
 pub enum Fault {
     KilledController,
     StoppedController,
-    /// The database crashes under the first controller. As soon as it is back, a second controller resumes
-    /// the run. Either controller may get the run.
+    /// The database crashes under the first controller. Once it is back, a second controller resumes the run, and
+    /// either may get it.
     SecondController,
     KilledMember,
     StoppedMember,

@@ -8,7 +8,7 @@ use std::{
 
 use crate::{Connection, Network, PostgresServer};
 
-/// The minimum number of bytes of a measured stream. The MTU probe sends less.
+/// The fewest bytes of a measured stream. The MTU probe sends less.
 const STREAM: u64 = 30_000;
 const DATABASE: &str = "runs0";
 

@@ -1,5 +1,6 @@
-//! Replays the tutorial and the pages of the cookbook, each in an empty folder. Text after `$` in a `console` block is typed, and the output
-//! replaces the remainder of the block. A block that starts with `toml FILE` is appended to FILE.
+//! Replays the tutorial and the cookbook's pages, each in an empty folder: types the text after `$` in `console`
+//! blocks, and replaces the remainder of the block with the output. A block that starts with `toml FILE` is appended
+//! to FILE.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -59,7 +60,7 @@ fn renewed(page: &str, folder: &Path, typed: &mut dyn FnMut(&str) -> Result<Vec<
                 let last = last.strip_prefix("last=").map(str::parse).transpose()?;
                 for command in block.iter().filter_map(|row| row.strip_prefix("$ ")) {
                     let shown = typed(command)?;
-                    // Such a line would be typed when the page is next updated.
+                    // The next update would type such a line.
                     let is_typed = |line: &Line| line.text.starts_with("$ ");
                     ensure!(
                         !shown.iter().any(is_typed),

@@ -1,8 +1,8 @@
 //! Dependency cycles between the modules of a crate.
 //!
-//! Only modules with their own file are considered. A module depends on another module if one of its paths ends there.
-//! This applies to paths that start with `crate`, `super`, `self` or the name of a child module. Re-exports (`use`) are
-//! followed to their origin. Using a child module does not count.
+//! Only modules with their own file count. A module depends on another module if one of its paths ends there and
+//! starts with `crate`, `super`, `self` or the name of a child module. Re-exports (`use`) are followed to their
+//! origin. Using a child module does not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 

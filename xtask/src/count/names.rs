@@ -4,12 +4,12 @@ use syn::Item;
 
 use crate::source::{Module, Source};
 
-/// Participles that are not allowed even before a noun.
+/// Participles that no type name may contain, even before a noun.
 const NEVER: &[&str] = &[
     "Beside", "By", "Came", "Heard", "Held", "How", "Kept", "Made", "Said", "Seen", "Told", "What", "When",
     "Where", "Which", "Who", "Whose", "Why",
 ];
-/// Participles that are not allowed at the end of a name.
+/// Participles that no type name may end with.
 const IRREGULAR: &[&str] = &[
     "Bound", "Built", "Drawn", "Found", "Given", "Gone", "Known", "Left", "Lost", "Meant", "Met", "Put",
     "Read", "Sent", "Shown", "Spent", "Split", "Spoken", "Stood", "Taken", "Thrown", "Torn", "Written",

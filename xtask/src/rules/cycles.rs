@@ -1,5 +1,5 @@
-//! Rule `cycles`: the number of dependency cycles between modules of a crate does not grow. The limit may
-//! only fall.
+//! Rule `cycles`: the number of dependency cycles between a crate's modules does not exceed a limit, which may only
+//! fall.
 
 use anyhow::Result;
 

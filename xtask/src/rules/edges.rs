@@ -150,7 +150,7 @@ mod tests {
             ("traffic", "tokio", Normal, 1),
             ("cli", "rusqlite", Normal, 1),
             ("probe", "libc", Development, 1),
-            // A crate's tests may use lower levels, but neither their own level nor higher ones.
+            // A crate's tests may use lower levels only.
             ("report", "scenario", Development, 0),
             ("scenario", "topology", Development, 1),
             ("traffic", "topology", Development, 1),

@@ -9,7 +9,7 @@ use crate::workspace::Workspace;
 
 const ADVICE: &str = "use a path relative to the project, or a standard name";
 
-/// These folders exist on every machine, so a checkout below them does not identify a machine.
+/// These folders exist everywhere, so a checkout below them does not identify a machine.
 const STANDARD: &[&str] = &["dev", "etc", "mnt", "opt", "proc", "run", "srv", "sys", "usr", "var"];
 
 const NEEDED: &[(&str, &str)] = &[];
@@ -46,7 +46,7 @@ fn marks_of_this_machine(root: &Path) -> Vec<String> {
     let top = root.iter().nth(1).and_then(|part| part.to_str());
     let ours = top.filter(|name| !STANDARD.contains(name) && *name != "tmp").map(|name| format!("/{name}/"));
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    // A host name that is a plain word may also occur as an ordinary word.
+    // A host name may also be an ordinary word.
     let host = Some(host.trim().to_owned())
         .filter(|name| name.len() > 7 && name.contains(|c: char| c.is_ascii_digit()));
     ours.into_iter().chain(host).collect()

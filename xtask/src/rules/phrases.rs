@@ -32,7 +32,7 @@ const PRIVATE: &[(&str, &str)] = &[
 
 const ADVICE: &str = "use the field's term";
 
-/// This file contains the list above, so it is skipped.
+/// Skipped, because this file contains the list above.
 const OWN: &str = file!();
 
 pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {

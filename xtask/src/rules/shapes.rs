@@ -19,8 +19,7 @@ const LEAST_FIELDS: usize = 2;
 /// With at least this many equal names, field types are ignored, and an enum without data matches one with data.
 const NAMES_SUFFICE: usize = 3;
 
-/// Types, or modules of types, written as `crate::module::Type`, that may have the same shape as a type in
-/// another crate.
+/// Types or modules of types, as `crate::module::Type`, that may have the same shape as a type in another crate.
 const EXCEPTIONS: &[&str] = &[
     // The document format needs its own enum in addition to that of the model.
     "scenario::document",
@@ -36,17 +35,17 @@ const EXCEPTIONS: &[&str] = &[
     "findings::estimate::Interval",
     // The doctor prints these names, for capabilities and for links.
     "cli::commands::doctor::check::Status",
-    // Locks on files and on runs have the same shape, but their crates are not allowed to depend on each other.
+    // Locks on files and on runs have the same shape, but their crates may not depend on each other.
     "memory::lock::MemoryLock",
     // The type holds what each method needs from a running machine.
     "memory::running::means::Means",
     // The type is a line on the screen, sorted by its fields in this order.
     "cli::live::stream::Key",
-    // One type belongs to a command and the other one to a trial.
+    // One type belongs to a command, the other to a trial.
     "cli::pin::Cpus",
     // The other type has atomics for several threads.
     "codecs::sockperf::stream::Counts",
-    // One type is for a measured result that a gate cannot decide. The other one is for a skipped result.
+    // One type is for a measured result that a gate cannot decide, the other for a skipped result.
     "findings::comparison::OpenQuestion",
 ];
 

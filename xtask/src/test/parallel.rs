@@ -5,8 +5,8 @@ use std::thread;
 
 use anyhow::Result;
 
-/// Runs up to `at_once` items at a time, in order of arrival. `show` receives the output of an item when the
-/// item ends. Returns the items that failed.
+/// Runs up to `at_once` items at a time, in order of arrival. `show` receives an item's output when the item ends.
+/// Returns the items that failed.
 pub(crate) fn run<T: Send>(
     programs: mpsc::Receiver<T>,
     at_once: usize,
@@ -23,7 +23,7 @@ pub(crate) fn run<T: Send>(
                 while let Some(program) = next() {
                     let mut lines = Vec::new();
                     let well = run(&program, &mut |line| lines.push(line.to_owned()));
-                    // There is no receiver if another item could not be run.
+                    // The receiver is gone if another item could not be run.
                     let _ = ended.send((program, well, lines));
                 }
             });

@@ -1,4 +1,4 @@
-//! The test programs, which are built by a single `cargo test` and run in the same way.
+//! The test programs, all built by a single `cargo test` and run in the same way.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Seek};
@@ -19,7 +19,7 @@ pub(crate) struct Program {
     threads: Option<u64>,
 }
 
-/// Builds the programs and hands over each one as soon as it is built, starting with the long ones.
+/// Builds the programs and hands over each one once it is built, starting with the long ones.
 pub(crate) fn build(
     workspace: &Workspace,
     packages: &[String],
@@ -99,7 +99,7 @@ fn long(package: &Package) -> impl Iterator<Item = &str> {
 }
 
 fn run(command: &mut Command, folder: &Path, name: &str, lines: &mut dyn FnMut(&str)) -> Result<bool> {
-    // Use a file, because a pipe would stay open until the last process left behind by a failed test exits.
+    // Uses a file, because a pipe would stay open until the last process left behind by a failed test exits.
     let mut output = tempfile::tempfile().context("create a file for the output of tests")?;
     command.current_dir(folder).env("CARGO_MANIFEST_DIR", folder).stdin(Stdio::null());
     command.stdout(output.try_clone()?).stderr(output.try_clone()?);

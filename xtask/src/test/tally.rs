@@ -44,8 +44,7 @@ impl Tally {
         } else if let Some(took) = took_in(line) {
             self.took.insert(took);
         } else if let Some([passed, failed, ignored]) = result_in(line) {
-            // A test that returned early has passed from its program's point of view, but counts as skipped
-            // here.
+            // A test that returned early has passed for its program, but counts as skipped here.
             let early = self.program.ended_early().min(passed);
             self.passed += passed - early;
             self.failed += failed;

@@ -1,4 +1,4 @@
-//! Threads that run until they are stopped: one detects stalls, the other makes the kernel compact memory.
+//! Background threads: one detects stalls, the other makes the kernel compact memory.
 
 use std::{
     fs::{self, File},
@@ -17,7 +17,7 @@ use units::Nanos;
 use crate::refusal::Refusal;
 
 const COMPACT: &str = "/proc/sys/vm/compact_memory";
-/// Shorter than a noticeable stall, but longer than the time between the VM exits caused by moving memory.
+/// Shorter than a noticeable stall, but longer than the time between VM exits while memory moves.
 const NAP: Duration = Duration::from_millis(4);
 
 #[derive(Default)]

@@ -1,4 +1,4 @@
-//! Memory with known contents, which is verified while other memory moves.
+//! Memory with known contents, verified while other memory moves.
 
 use units::Bytes;
 

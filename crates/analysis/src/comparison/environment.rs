@@ -11,12 +11,12 @@ use super::{
     settings::{self, differs},
 };
 
-/// A difference of the load average per CPU that indicates other work on the machine.
+/// Difference in load average per CPU that suggests other work on the machine.
 const MUCH_LOAD: f64 = 0.25;
-/// Differences in the basic speed of the machine are ignored up to this factor.
+/// The machine's basic speed may differ by up to this factor.
 const ALIKE_STEPS: f64 = 1.25;
 
-/// Characters of a scenario's line that a table shows.
+/// Maximum length of a scenario's line in a table, in characters.
 const LONGEST_LINE: usize = 40;
 
 const SCENARIO: &str = "scenario";
@@ -33,7 +33,7 @@ pub(super) fn changes(a: &RunRecord, b: &RunRecord, pairs: &[Pair<'_, '_>]) -> V
     }
     let settings = settings::changes(pairs);
     if settings.iter().any(|change| change.important) {
-        // The text's relevant parts are listed separately.
+        // The relevant parts of the text are listed separately.
         changes
             .iter_mut()
             .filter(|change| change.property == SCENARIO_TEXT)
@@ -145,7 +145,7 @@ fn load_average(a: &Environment, b: &Environment) -> Option<EnvironmentChange> {
     differs(LOAD_AVERAGE, words(a)?, words(b)?, true)
 }
 
-/// The basic speed of the machine is taken from the overhead of the measurement engine.
+/// Compares the machines' basic speed, judging by the overhead of the measurement engine.
 fn steps(a: &Environment, b: &Environment) -> Option<EnvironmentChange> {
     let cost = |it: &Environment| it.engine.map(|engine| engine.syscall_ns).filter(|cost| *cost > 0.0);
     let (one, other) = (cost(a)?, cost(b)?);

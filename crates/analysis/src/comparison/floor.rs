@@ -1,20 +1,20 @@
 //! Noise floor between two runs: [`noise::USUAL_BETWEEN_RUNS`] combined with the precision of the medians, or with
-//! the baseline's noise if that is larger.
+//! the baseline's noise if larger.
 
 use stats::{interval, noise};
 
 use super::matching::Pair;
 use crate::{fits::Fits, observations::Observations, single_trial, words::percent};
 
-/// The upper limit for the noise of the baseline, as a multiple of the result's own noise.
+/// Upper limit for the baseline's noise, as a multiple of the result's own noise.
 const MOST_OF_OWN: f64 = 2.0;
-/// The confidence of the interval that gives the precision of a median. With six trials or more, it
-/// ignores one outlier.
+/// Confidence of the interval that gives the precision of a median. With six trials or more, it ignores one
+/// outlier.
 const REACH: f64 = 0.75;
 
-/// `None` if the precision of the median is unknown. For other tools, this is the assumed noise between runs.
-/// The baseline's noise is capped at [`MOST_OF_OWN`] times the result's own, because a noisy baseline says
-/// little about a quiet result.
+/// Returns `None` if the precision of the median is unknown, and the assumed noise between runs for other tools.
+/// The baseline's noise is capped at [`MOST_OF_OWN`] times the result's own, because a noisy baseline says little
+/// about a quiet result.
 pub(super) fn floor(a: &Observations<'_>, b: &Observations<'_>, floors: &[Fits; 2]) -> Option<f64> {
     if single_trial::is_imported(a) || single_trial::is_imported(b) {
         return Some(noise::USUAL_BETWEEN_RUNS);
@@ -26,7 +26,7 @@ pub(super) fn floor(a: &Observations<'_>, b: &Observations<'_>, floors: &[Fits; 
 pub(super) fn limitation(pairs: &[Pair<'_, '_>], noise: &[Fits; 2]) -> Option<String> {
     let shortened = pairs.iter().filter_map(|(a, b)| {
         let (most, baseline) = (MOST_OF_OWN * own(a, b)?, of_baselines(a, noise));
-        // Smaller noise is covered by the assumed noise between runs.
+        // The assumed noise between runs covers smaller noise.
         (baseline > most && baseline > noise::USUAL_BETWEEN_RUNS).then_some(baseline)
     });
     let shortened: Vec<f64> = shortened.collect();

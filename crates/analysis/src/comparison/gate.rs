@@ -1,4 +1,4 @@
-//! Decides whether a run lost more than is allowed.
+//! Decides whether performance dropped by more than allowed.
 
 use crate::order::sort_descending;
 use findings::{
@@ -13,11 +13,12 @@ use super::{
 };
 use crate::words::percent;
 
-/// A `threshold` of 0.05 is 5 %. The gate fails in any of three cases: the whole interval of a result's
-/// ratio, widened by the noise, is beyond the threshold; the interval of a guarded metric is beyond its
-/// limit; or no data arrives any more. It passes if the whole interval of every result of A is within the
-/// threshold and no guarded metric exceeds its limit. In all other cases, and if the machines or scenarios
-/// differ, it is undecided.
+/// A `threshold` of 0.05 is 5 %.
+///
+/// The gate fails if the whole interval of a result's ratio, widened by the noise, is beyond the threshold, if the
+/// interval of a guarded metric is beyond its limit, or if no data arrives any more. It passes if every result of A
+/// has its whole interval within the threshold and no guarded metric exceeds its limit. Otherwise, or if the
+/// machines or scenarios differ, it is undecided.
 #[must_use]
 pub fn gate(comparison: &RunComparison, threshold: f64, guard_limits: GuardLimits) -> Gate {
     let apart = incomparable(comparison);
@@ -58,8 +59,8 @@ pub fn gate(comparison: &RunComparison, threshold: f64, guard_limits: GuardLimit
     Gate { threshold, guard_limits, outcome, regressions, tolerated, violations, undecided: open }
 }
 
-/// The interval is usually wide, so a pass only requires the estimate to be within the limit. Otherwise,
-/// equal runs would not pass.
+/// A pass only requires the estimate to be within the limit. The interval is usually so wide that even equal runs
+/// would not pass.
 fn guarded(guard: &GuardComparison, limits: &GuardLimits) -> Loss {
     let limit = limits.of(guard.metric);
     if guard.metric == GuardedMetric::Outage {
@@ -97,7 +98,7 @@ impl Loss {
         if let Some(reason) = &result.disturbed {
             return Self::Open(reason.clone());
         }
-        // Complete outages have no ratio.
+        // A complete outage has no ratio.
         if result.verdict == Verdict::Worse && result.comparison.is_none() {
             return Self::Established(String::new());
         }

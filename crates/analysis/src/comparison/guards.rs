@@ -1,4 +1,4 @@
-//! Guarded metrics, which may get worse although the main metric of a result stays the same.
+//! Guarded metrics, which may get worse although a result's main metric stays the same.
 
 use findings::{BoundedValue, GuardComparison, GuardLimits, GuardedMetric, Verdict};
 use samples::{Arm, Trial};
@@ -15,9 +15,9 @@ use crate::{
 };
 
 const TAIL: f64 = 0.99;
-/// For times: the relative difference that is possible between two equal runs.
+/// Possible relative difference of times between two equal runs.
 const USUAL_RATIO: f64 = 1.1;
-/// For fractions: the absolute difference that is possible between two equal runs.
+/// Possible absolute difference of fractions between two equal runs.
 const USUAL_DIFFERENCE: f64 = 0.001;
 
 struct Guard {
@@ -110,7 +110,7 @@ fn verdict(metric: GuardedMetric, change: &BoundedValue, is_enough: bool) -> Ver
     let limit = GuardLimits::default().of(metric);
     let (worse, better) = match metric {
         GuardedMetric::P99 => (USUAL_RATIO, USUAL_RATIO.recip()),
-        // A gate decides by this verdict, which includes silent trials.
+        // The gate decides by this verdict, which includes silent trials.
         GuardedMetric::Outage => (limit, -limit),
         _ => (USUAL_DIFFERENCE, -USUAL_DIFFERENCE),
     };
@@ -158,7 +158,7 @@ fn points(difference: f64) -> String {
     format!("{sign}{} percentage points", significant(difference.abs() * 100.0, 3))
 }
 
-/// Silent trials count as outages of their whole duration.
+/// A silent trial counts as an outage for its whole duration.
 fn outages(a: &Observations<'_>, b: &Observations<'_>, trials: [&[&Trial]; 2]) -> Option<GuardComparison> {
     let silent = [SilentTrials::of(a), SilentTrials::of(b)];
     let [of_a, of_b] = [0, 1].map(|run| of_outages(trials[run], silent[run]));
@@ -177,7 +177,7 @@ fn of_outages(trials: &[&Trial], silent: SilentTrials) -> Option<Guard> {
         fractions.extend(own.and_then(|(_, sample)| fraction(sample)));
     }
     if fractions.is_empty() {
-        // Without intervals, only whole trials can be silent.
+        // Without intervals, only a whole trial can be silent.
         let of_trial = |at: u64| (f64::from(u8::from(at < silent.silent)), 1.0);
         fractions = (0..silent.trials).map(of_trial).collect();
     }

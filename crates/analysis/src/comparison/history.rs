@@ -13,7 +13,7 @@ use crate::{
     observations::{self, Observations},
 };
 
-/// Minimum number of trials as a fraction of A's. Runs with fewer trials mostly show the noise of trials.
+/// Minimum number of trials, as a fraction of A's. Runs with fewer mostly show the noise of trials.
 const ENOUGH_TRIALS: f64 = 0.5;
 
 type Values = BTreeMap<String, f64>;
@@ -29,13 +29,13 @@ pub(super) struct History {
 pub(super) struct Learned {
     pub(super) relative: f64,
     pub(super) runs: usize,
-    /// The value of A relative to B's reference, which is 1 if A itself is the reference.
+    /// A's value relative to the reference for B. 1 if A is the reference.
     pub(super) scale: f64,
     by: Reference,
 }
 
-/// A run is compared with the level of its history, which is known more precisely than the value of a single run. If
-/// there are too few runs at A's level, it is compared with A.
+/// B is compared with the historical level, which is known more precisely than a single run. With too few runs at
+/// A's level, B is compared with A.
 #[derive(Debug, Clone, Copy)]
 enum Reference {
     Level(Next),
@@ -79,7 +79,7 @@ impl Learned {
 }
 
 impl History {
-    /// Selects comparable runs that were measured by plumb. B is excluded, because it is being judged.
+    /// Selects comparable runs measured by plumb. Excludes B, which is to be judged.
     pub(super) fn of(
         a: &RunRecord,
         b: &RunRecord,
@@ -123,13 +123,13 @@ fn fitting(a: &RunRecord, b: &RunRecord, other: &RunRecord, results: &[Observati
     }
     let gathered = observations::gather(other);
     let pairs = matching::matched(results, &gathered).pairs;
-    // A higher load on the machine does not exclude a run unless it disturbed most trials.
+    // A higher load does not exclude a run unless it disturbed most trials.
     let differs =
         |change: &EnvironmentChange| change.important && change.property != environment::LOAD_AVERAGE;
     (!environment::changes(a, other, &pairs).iter().any(differs)).then(|| values(pairs))
 }
 
-/// Both runs must be measured by plumb on a known, equal machine and without remedies.
+/// Both runs must be measured by plumb, without remedies, on the same known machine.
 fn is_of_one_scenario(a: &RunHeader, other: &RunHeader) -> bool {
     let measured = |run: &RunHeader| {
         run.origin.imported().is_none() && run.remedy_trials.is_none() && run.environment.is_some()
@@ -138,7 +138,7 @@ fn is_of_one_scenario(a: &RunHeader, other: &RunHeader) -> bool {
     !digest.is_empty() && *digest == other.scenario.digest && measured(a) && measured(other)
 }
 
-/// The values as the comparison estimates them, without the noise of each run's baseline.
+/// Estimates values as the comparison does, without the noise of each run's baseline.
 fn values(pairs: Vec<matching::Pair<'_, '_>>) -> Values {
     let value = |(result, other): matching::Pair<'_, '_>| {
         let values = other.values();

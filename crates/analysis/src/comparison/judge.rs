@@ -1,5 +1,5 @@
-//! Judges the ratio of two runs for each result. Their trials are not paired. The noise floor covers effects
-//! common to a whole run (placement, addresses, neighbours), which its trials do not show.
+//! Judges the ratio of two runs for each result. Their trials are not paired. The noise floor covers what affects a
+//! whole run (placement, addresses, neighbours) and does not show in its trials.
 
 use findings::{Comparison, Difference, Estimate, Interval, ResultComparison, Verdict};
 use stats::{AbResult, Level, ab, noise, sweep, verdict};
@@ -20,11 +20,10 @@ use crate::{
     words::{count, list, percent, value},
 };
 
-/// The largest difference that counts as equal, for a few trials from another tool.
+/// Maximum difference between equal results, for a few trials from another tool.
 const SAME_OF_FEW: f64 = 0.05;
 
-/// Minimum number of trials per run for a permutation test.
-/// The smallest possible p is then 2 / C(8, 4) = 2 / 70.
+/// Minimum number of trials per run for a permutation test. The smallest possible p is then 2 / C(8, 4) = 2 / 70.
 const ENOUGH: usize = 4;
 
 pub(super) fn results(
@@ -49,7 +48,7 @@ pub(super) fn results(
     looks.iter().zip(p).filter_map(judged).collect()
 }
 
-/// Assumes that the results of a workload have similar noise.
+/// Assumes similar noise in all results of a workload.
 fn chances(pairs: &[Pair<'_, '_>]) -> Vec<Option<f64>> {
     let mut workloads: Vec<&str> = Vec::new();
     let values: Vec<[Vec<f64>; 2]> = pairs.iter().map(|(a, b)| one_metric(a, b)).collect();
@@ -92,7 +91,7 @@ impl<'m> Look<'m> {
         let floor = assumed.map(|floor| floor.max(learned.map_or(0.0, |learned| learned.relative)));
         let levels = Level::of(&a.values()).zip(Level::of(&b.values())).map(|(a, b)| [a, b]);
         let trials = floor.filter(|_| !few).and_then(|floor| ab::judge(&a.values(), &b.values(), floor));
-        // A value from the run's fit would add the noise of its baseline to the comparison.
+        // The run's fit would add the noise of its baseline.
         let values = [a, b].map(|it| single_trial::estimate(it).or_else(|| compare::estimate(&it.values())));
         Self { a, b, floor, learned, trials, values, levels }
     }
@@ -142,8 +141,8 @@ impl<'m> Look<'m> {
         })
     }
 
-    /// `others` names the disturbing processes in A and in B. The text is the same for all results, so it is
-    /// shown only once.
+    /// `others` names the disturbing processes in A and in B. The text is equal for all results, so it is shown
+    /// only once.
     fn disturbed(&self, others: &[String; 2]) -> Option<String> {
         let runs = [("A", self.a, &others[0]), ("B", self.b, &others[1])];
         let disturbed = runs.into_iter().filter(|(_, result, _)| disturbance::is_mostly_disturbed(result));
@@ -175,7 +174,7 @@ impl<'m> Look<'m> {
         Some(compare::comparison(&judged.ratio, difference, self.values[0]?.estimate))
     }
 
-    /// Uses a tolerance because there are too few trials to estimate their noise.
+    /// Uses a tolerance, because there are too few trials to estimate their noise.
     fn of_few(&self) -> Option<Comparison> {
         let [of_a, of_b] = self.levels.as_ref()?;
         let mut comparison = single_trial::compare((self.b, of_b), (self.a, of_a))?;
@@ -268,7 +267,7 @@ impl<'m> Look<'m> {
         Some(format!("Each average is a mixture of two levels: {low}, and {high}."))
     }
 
-    /// Explains a difference from the level of the history that the ratio to A does not show.
+    /// Explains a difference from the history's level that the ratio to A does not show.
     fn level(&self, comparison: &Comparison) -> Option<String> {
         let (trials, runs) = self.trials.zip(self.learned)?;
         let from_a = compare::converted(trials.judged(ab::MOST_P, self.floor?));

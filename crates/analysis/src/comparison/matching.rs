@@ -13,7 +13,7 @@ pub(super) struct Matching<'m, 'a> {
 pub(super) fn matched<'m, 'a>(a: &'m [Observations<'a>], b: &'m [Observations<'a>]) -> Matching<'m, 'a> {
     let mut matched = Matching { pairs: Vec::new(), only_a: Vec::new(), only_b: Vec::new() };
     let mut taken = vec![false; b.len()];
-    // Equal identifiers are matched first, so that a renamed result does not take the partner of another one.
+    // Match equal identifiers first, so that a renamed result does not take another's partner.
     let by_id: Vec<Option<usize>> =
         a.iter().map(|result| take(&mut taken, b, |it| it.record.id == result.record.id)).collect();
     for (result, found) in a.iter().zip(by_id) {

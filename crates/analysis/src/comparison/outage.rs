@@ -1,4 +1,4 @@
-//! Trials in which no data arrived. They have no ratio and are judged separately.
+//! Trials without any data. They have no ratio and are judged separately.
 
 use findings::{Basis, Estimate, ResultComparison, Verdict};
 use samples::{Arm, RunRecord};
@@ -6,7 +6,7 @@ use stats::{ab::MOST_P, cluster};
 
 use crate::{compare, observations::Observations, words::count};
 
-/// With fewer trials in either run, an outage or another change may be due to chance.
+/// With fewer trials in either run, a change may be due to chance.
 pub(super) const ENOUGH: usize = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Differences in load, placement, sockets and devices between the results of two runs. Each is listed once.
+//! Differences in load, placement, sockets and devices between two runs' results. Each is listed once.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::{
     workload_summary,
 };
 
-/// If more offloads than this differ on a device, they are counted instead of listed.
+/// If more offloads of a device differ, they are counted instead of listed.
 const MOST_OFFLOADS: usize = 4;
 const WEIGHTY: [&str; 5] = ["segmentation", "gro", "gso", "checksum", "scatter"];
 
@@ -52,7 +52,7 @@ fn of_result(a: &Observations<'_>, b: &Observations<'_>) -> Vec<EnvironmentChang
     changes
 }
 
-/// Compares the effective settings, which may differ from the requested ones.
+/// Compares the effective settings rather than the requested ones.
 fn congestion(a: &Observations<'_>, b: &Observations<'_>) -> Option<EnvironmentChange> {
     let given = |result: &Observations<'_>| {
         let ends = sockets::ends(result.trials().map(|trial| &trial.measurement));
@@ -95,7 +95,7 @@ fn devices(a: &Observations<'_>, b: &Observations<'_>) -> Vec<EnvironmentChange>
 fn of_device(a: &DeviceState, b: &DeviceState) -> Vec<EnvironmentChange> {
     let of = |what: &str| format!("{what} of {}", a.device);
     let kind = differs(&of("kind"), a.kind.clone(), b.kind.clone(), true);
-    // A setting that is missing in one run does not count as a difference.
+    // A setting that one run lacks is not a difference.
     let setting =
         |fact: samples::DeviceSettingFact| differs(&of(fact.noun), (fact.of)(a)?, (fact.of)(b)?, true);
     let settings = DeviceState::SETTINGS.into_iter().filter_map(setting);

@@ -1,4 +1,4 @@
-//! Tests for the verdicts and limitations of run comparisons.
+//! Tests the verdicts and limitations of run comparisons.
 
 mod between_runs;
 mod disturbed;

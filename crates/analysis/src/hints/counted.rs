@@ -1,4 +1,4 @@
-//! Causes that the counters of the client's own device and host show.
+//! Causes shown by the counters of the client's own device and host.
 
 use samples::DeviceCounters;
 

@@ -1,7 +1,7 @@
-//! Finds likely bottlenecks of a single trial and suggests remedies. There is one rule per file.
+//! Finds likely bottlenecks of a single trial and suggests remedies, with one rule per file.
 //!
-//! Comparisons with a baseline are in `rules`. Each hint is documented in docs/findings/ID.md, which it shares with
-//! the rule of the same name.
+//! Comparisons with a baseline are in `rules`. docs/findings/ID.md documents each hint, together with the rule of
+//! the same name.
 
 mod busy;
 mod congestion;

@@ -1,4 +1,5 @@
-//! Tests every hint with a trial that triggers it and a similar one that does not, and checks its documentation page.
+//! Tests every hint with a trial that triggers it and a similar one that does not, and checks its documentation
+//! page.
 
 use findings::{Finding, Severity};
 use samples::{

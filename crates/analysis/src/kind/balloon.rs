@@ -7,7 +7,7 @@ use workload::{BalloonData, Work};
 use super::KindAnalysis;
 use crate::{observations::Observations, series::Series};
 
-/// Each move is a single sample. Memory becomes scarce during a trial, which does not mean that the machine
+/// Each move is a single sample. Memory becomes scarce during a trial, so a change does not mean that the machine
 /// drifts.
 impl KindAnalysis for BalloonData {
     fn cpu_per_work(&self, usage: &CpuUsage) -> Option<f64> {

@@ -1,4 +1,4 @@
-//! Connections of a result: histograms are merged and failures added up.
+//! Connections of a result: merges histograms and adds up failures.
 
 use findings::{ConnectSummary, SingleConnect, SingleOutcome, SingleRate};
 use samples::{Arm, CpuUsage};
@@ -34,7 +34,7 @@ impl KindAnalysis for ConnectData {
 }
 
 pub(crate) fn summary(result: &Observations<'_>) -> Option<ConnectSummary> {
-    // Include trials without a successful connection, because most failures are in them.
+    // Most failures are in trials without a successful connection.
     let barren = result.unusable.iter().copied().filter(|trial| trial.arm == Arm::Measure);
     together(
         &result

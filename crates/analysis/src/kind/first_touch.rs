@@ -1,4 +1,4 @@
-//! First-touch results: page faults are added up.
+//! First-touch results: adds up page faults.
 
 use findings::{FirstTouchSummary, SingleOutcome};
 use samples::CpuUsage;

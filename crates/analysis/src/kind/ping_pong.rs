@@ -1,4 +1,4 @@
-//! Round trips of a result, with its open-loop schedule and concurrent stream.
+//! Round trips of a result, with the open-loop schedule and the concurrent stream.
 
 use findings::{LatencySummary, OpenLoopSummary, SingleOutcome};
 use samples::{Arm, CpuUsage, Trial};
@@ -18,8 +18,8 @@ impl KindAnalysis for PingPongData {
         (SamplingUnit::RoundTrips, modality::points(&self.round_trips))
     }
 
-    /// The histogram excludes the warm-up, so CPU time is a rate. With a concurrent stream, most of the CPU
-    /// time belongs to the stream.
+    /// Uses CPU time as a rate, because it includes the warm-up and the histogram does not. Returns `None` with a
+    /// concurrent stream, which takes most of the CPU time.
     fn cpu_per_work(&self, usage: &CpuUsage) -> Option<f64> {
         let count = self.round_trips.count();
         (count > 0 && self.under.is_none()).then_some(())?;
@@ -32,7 +32,7 @@ impl KindAnalysis for PingPongData {
 }
 
 pub(crate) fn summary(result: &Observations<'_>) -> Option<LatencySummary> {
-    // Include trials without a reply, because most losses are in them.
+    // Most losses are in trials without a reply.
     let silent = result.unusable.iter().copied().filter(|trial| trial.arm == Arm::Measure);
     let all: Vec<&PingPongData> = result.trials().chain(silent).filter_map(ping_pong).collect();
     together(&all)

@@ -33,7 +33,7 @@ impl KindAnalysis for StreamData {
         Series { of, length, rates: together(&ends, length) }
     }
 
-    /// The CPU counters include the warm-up, so its bytes count as well.
+    /// The CPU counters include the warm-up, so its bytes count, too.
     fn cpu_per_work(&self, usage: &CpuUsage) -> Option<f64> {
         let (work, bytes) = self.work()?;
         Some(usage.own_cpus()? * usage.machine.elapsed.seconds() / bytes * work.for_cpu().0)
@@ -75,7 +75,7 @@ pub(crate) fn tcp(trials: &[&[Flow]]) -> Option<TcpSummary> {
     }
     let sum =
         |samples: &[TcpSample], of: fn(&TcpSample) -> u32| samples.iter().map(|it| u64::from(of(it))).sum();
-    // Other tools' servers report only retransmits, so a zero elsewhere means unknown.
+    // Other tools' servers report only retransmits, so zeros elsewhere mean unknown.
     let windows = || senders.iter().map(|tcp| tcp.cwnd).filter(|window| window.0 > 0);
     let rtts = senders.iter().map(|tcp| tcp.rtt.0 as f64).filter(|rtt| *rtt > 0.0);
     let all_time: Nanos =
@@ -156,7 +156,7 @@ fn stability(result: &Observations<'_>) -> Option<f64> {
     describe::median(&spreads)
 }
 
-/// The rate is in bits per second and excludes the warm-up. `None` without data.
+/// In bits per second, without the warm-up. `None` without data.
 pub(crate) fn received(flows: &[Flow], direction: Option<Direction>) -> Option<f64> {
     total(flows, direction, |flow| &flow.receiver)
 }
@@ -175,11 +175,11 @@ fn total(flows: &[Flow], direction: Option<Direction>, end: fn(&Flow) -> &EndSer
     ends().any(|series| series.elapsed().0 > 0).then(|| EndSeries::rate_together(ends()).0)
 }
 
-/// The rates are in bits per second and exclude the warm-up.
+/// In bits per second, without the warm-up.
 fn together(ends: &[&EndSeries], asked: Nanos) -> Vec<f64> {
     let series: Vec<Vec<&Interval>> = ends.iter().map(|end| end.measured().collect()).collect();
     let shortest = series.iter().map(Vec::len).min().unwrap_or(0);
-    // Match intervals first, so that each sum covers the same time.
+    // Sum matching intervals, so that each sum covers the same time.
     (0..shortest)
         .map(|index| series.iter().map(|intervals| intervals[index]).collect::<Vec<_>>())
         .filter(|together| together.iter().all(|interval| length(interval).0 >= asked.0 / 2))

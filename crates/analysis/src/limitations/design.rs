@@ -1,4 +1,4 @@
-//! Limitations caused by the design of a run: results that ran out of time, and missing CPU time.
+//! Limitations due to the design of a run: results that ran out of time, and missing CPU time.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ pub(super) fn limitations(record: &RunRecord) -> Vec<String> {
     out_of_time(record).into_iter().chain(without_cpu(record)).collect()
 }
 
-/// Unless CPU time is known for all competing results, they are ranked by value only.
+/// Results are ranked by value only, unless CPU time is known for all that compete.
 fn without_cpu(record: &RunRecord) -> Option<String> {
     let design = &record.header.design;
     if !design.is_adaptive() || design.until_clear || design.objective == Objective::Max {

@@ -1,4 +1,4 @@
-//! Reports other work on the machine during trials, and the affected trials.
+//! Reports other work on the machine during trials, and the trials it affected.
 
 use samples::{DiscardedAttempt, RunRecord, Trial};
 

@@ -1,4 +1,4 @@
-//! Reports missing probe data: lost events, and trials without a value.
+//! Reports missing probe data: lost events and trials without a value.
 
 use findings::Findings;
 use samples::ProbeKind;

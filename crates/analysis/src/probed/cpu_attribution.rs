@@ -1,5 +1,5 @@
-//! CPU attribution over the probed trials, compared with the kernel's busy time. Times are added over all trials
-//! before dividing, because medians by owner would not add up to the median busy time.
+//! CPU attribution over the probed trials, compared with the kernel's busy time. Sums the times of all trials
+//! before dividing, because the owners' medians would not add up to the median busy time.
 
 use crate::order::sort_descending;
 use findings::{ConsumerPart, ConsumerTime, CpuAttribution, MachineTimes};
@@ -9,7 +9,7 @@ use units::Nanos;
 use super::{ProbedTrial, volume};
 use crate::guest_cpu;
 
-/// Owners that work for the guests of a host: the monitors' own threads, vhost, and the host's kernel.
+/// Owners that work for a host's guests: the monitors' own threads, vhost, and the host's kernel.
 const CARRIERS: [CpuConsumer; 6] = [
     CpuConsumer::Vmm,
     CpuConsumer::Vhost,

@@ -1,4 +1,4 @@
-//! Latency breakdown over all probed trials: equal steps are merged, and their medians compared with the round trip.
+//! Latency breakdown over all probed trials: merges equal steps, and compares their medians with the round trip.
 
 use findings::{LatencyBreakdown, Leg, StepSummary};
 use samples::{HopEvent, HopPoint, MessagePath, Trial};

@@ -8,7 +8,7 @@ use samples::{HopEvent, HopPoint, MessagePath, Trial};
 use crate::observations::Observations;
 
 pub(super) struct Steps<'a> {
-    /// Bridges without a probe point that packets pass, by host.
+    /// Bridges on the path without a probe point, by host.
     bridges: BTreeMap<&'a str, &'a str>,
     translating: Vec<&'a str>,
 }

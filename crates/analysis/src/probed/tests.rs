@@ -1,4 +1,4 @@
-//! Tests for the analysis of probe data, with hand-written records.
+//! Tests the analysis of probe data with hand-written records.
 
 use findings::{Findings, GuestTime, Leg, ResultSummary, StepKind};
 use samples::{
@@ -191,7 +191,7 @@ fn divides_calls_by_work_of_probed_trials() {
     let mut run = run(2);
     run.each(PING, |trial| {
         if let Measurement::PingPong(data) = &mut trial.measurement {
-            // There are 1000 after the warm-up, and 1250 including it.
+            // 1000 after the warm-up, 1250 including it.
             let mut all = LatencyHistogram::new();
             all.record_many(Nanos(20_000), 1250);
             data.intervals = vec![workload::PingPongInterval {
@@ -242,7 +242,7 @@ fn point(event: HopEvent, device: &str, kind: &str) -> HopPoint {
     HopPoint { event, device: some(device), kind: some(kind) }
 }
 
-/// From a pod over its bridge and a tunnel to a host with address translation, and on to the server there.
+/// From a pod over its bridge and a tunnel to a host with NAT, and on to the server there.
 fn points() -> Vec<HopPoint> {
     use HopEvent::{ClientReceives, ClientSends, Queued, Received, ServerReceives, ServerSends, Transmitted};
     vec![
@@ -371,7 +371,7 @@ fn merges_equal_routes_and_compares_medians_with_the_engine() {
         (latency_breakdown.unexplained - (1.0 - 16_000.0 / engine)).abs() < 0.01,
         "{latency_breakdown:?}"
     );
-    // The sum is 48 µs in the slow trial and 16 in each of the others.
+    // The sum is 48 µs in the slow trial and 16 µs in each of the others.
     assert!(
         (latency_breakdown.unexplained_in_trial - (1.0 - 16_000.0 / engine)).abs() < 0.01,
         "{latency_breakdown:?}"

@@ -1,4 +1,4 @@
-//! Work done in a trial, including the warm-up, because probes see it too.
+//! Work done in a trial, including the warm-up, which probes see too.
 
 use samples::Trial;
 use workload::Work;

@@ -1,4 +1,4 @@
-//! Chooses a setting for each objective. The reasons are worded in `reasons`.
+//! Chooses a setting for each objective. `reasons` has the wording.
 
 use crate::order::ByNumber;
 use findings::{FrontierPoint, Knee, Objective, Recommendation};
@@ -83,7 +83,7 @@ fn by_cpu(
     })
 }
 
-/// If the ratio has an interval, its lower end must reach the fraction.
+/// The lower end of the ratio's interval, if any, must reach the fraction.
 fn is_within(setting: &Setting<'_>, best: &Setting<'_>, share: f64) -> bool {
     if setting.result.id == best.result.id {
         return true;

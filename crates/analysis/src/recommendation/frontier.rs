@@ -1,4 +1,4 @@
-//! The settings that no other setting beats in both the metric and CPU time.
+//! Settings that no other setting beats in both the metric and CPU time.
 
 use findings::FrontierPoint;
 
@@ -7,7 +7,7 @@ use super::{
     sweep::{Setting, Sweep},
 };
 
-/// The minimum relative step in CPU time. Smaller steps are noise and have no marginal gain.
+/// Minimum relative step in CPU time. Smaller steps are noise and have no marginal gain.
 const LEAST_STEP: f64 = 0.01;
 
 pub(super) fn frontier(sweep: &Sweep<'_>) -> Vec<FrontierPoint> {

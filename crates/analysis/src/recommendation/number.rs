@@ -1,4 +1,4 @@
-//! Parses the number in a factor's level, for ordering.
+//! Parses the number in a factor's level, to sort levels.
 
 /// Returns the number in a label such as `8`, `128K`, `9000`, `4x (capped at 128)` or `20 ms`, if any.
 pub(super) fn of(label: &str) -> Option<f64> {

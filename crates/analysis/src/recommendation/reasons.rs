@@ -1,4 +1,4 @@
-//! Explains in sentences with numbers why a setting was recommended over the others.
+//! Explains in sentences with numbers why a setting is recommended.
 
 use crate::order::{ByNumber, sort_descending};
 use std::collections::BTreeMap;
@@ -107,7 +107,7 @@ impl Reasons<'_, '_> {
         vec![least, self.compared_with_best()]
     }
 
-    /// `Cheapest of the 8 settings within 10 % of the best`.
+    /// For example, `Cheapest of the 8 settings within 10 % of the best`.
     fn of_those(&self, rank: &str) -> String {
         let share = format!("{:.0} %", (1.0 - self.choice.objective.least_share()) * 100.0);
         match self.choice.considered.len() {
@@ -241,7 +241,7 @@ impl Reasons<'_, '_> {
         setting.cpu.as_ref().map_or_else(|| "unknown CPU time".to_owned(), |cpu: &Cpu| self.cpu(cpu.total))
     }
 
-    /// Settings are ranked by value per CPU time, or by value times CPU time if less is better.
+    /// Ranks settings by value per CPU time, or by value times CPU time if less is better.
     fn yields(&self, setting: &Setting<'_>) -> String {
         let Some((efficiency, _)) = setting.efficiency() else { return "unknown efficiency".to_owned() };
         let (size, unit) = self.unit();

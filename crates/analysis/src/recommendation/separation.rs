@@ -2,9 +2,9 @@
 
 use stats::{Contest, curve, describe};
 
-/// Settings are only tied if the lower score is at least this fraction of the higher one.
+/// Settings are tied only if the lower score is at least this fraction of the higher one.
 const NEAR: f64 = 0.9;
-/// The two-sided 95 % point of the normal distribution.
+/// Two-sided 95 % point of the normal distribution.
 const NORMAL_95: f64 = 1.96;
 
 pub(super) struct Apart {
@@ -14,12 +14,12 @@ pub(super) struct Apart {
 
 enum Basis {
     Trials(Contest),
-    /// With a single trial, log differences up to this value count as noise.
+    /// With single trials, log differences up to this value count as noise.
     Tolerance(f64),
 }
 
 impl Apart {
-    /// Takes settings' scores and those of their trials, all positive. A setting without trials is below all
+    /// Each setting has a score and the scores of its trials, all positive. Settings without trials rank below all
     /// others.
     pub(super) fn of(settings: &[(f64, Vec<f64>)]) -> Self {
         let logs: Vec<Vec<f64>> =
@@ -60,7 +60,7 @@ impl Apart {
     }
 }
 
-/// Estimates the noise from the settings near the best one, assuming that they differ little otherwise.
+/// Estimates the noise from the settings near the best one, assuming that they hardly differ otherwise.
 fn scatter(scores: &[f64]) -> f64 {
     let best = scores.iter().copied().fold(0.0, f64::max);
     let near: Vec<f64> = scores

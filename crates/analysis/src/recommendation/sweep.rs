@@ -1,4 +1,4 @@
-//! The results of one workload and path as the settings of a sweep.
+//! The results of a workload and path as settings of a sweep.
 
 use std::collections::BTreeMap;
 
@@ -35,15 +35,14 @@ pub(super) struct Setting<'a> {
     pub(super) result: &'a ResultRecord,
     pub(super) value: f64,
     more: bool,
-    /// Goodness of each trial: its value, or the reciprocal if less is better.
+    /// Each trial's value, or its reciprocal if less is better.
     pub(super) goods: Vec<f64>,
-    /// `None` unless it is known for every setting.
+    /// `None` unless known for every setting.
     pub(super) cpu: Option<Cpu>,
 }
 
 impl<'a> Sweep<'a> {
-    /// Returns `None` without a sweep, i.e. with too few results, no numeric factor, or a metric for which neither
-    /// direction is better.
+    /// Returns `None` with too few results, no numeric factor, or a metric without a better direction.
     pub(super) fn of(
         workload: &'a str,
         path: &'a str,

@@ -119,7 +119,7 @@ fn swept(levels: &[(&str, f64, f64)], blocks: u32) -> Vec<Answer> {
     analyse(&run.record).answers
 }
 
-/// Normal, with a standard deviation of 2 %.
+/// Normal values with a standard deviation of 2 %.
 const NOISE: [f64; 13] =
     [0.011, -0.024, 0.003, 0.031, -0.009, -0.017, 0.021, 0.006, -0.036, 0.014, -0.002, 0.026, -0.013];
 

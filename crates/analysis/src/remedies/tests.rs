@@ -1,4 +1,4 @@
-//! Platforms are detected by device names, and the table is complete.
+//! Tests that device names reveal the platform, and that the table is complete.
 
 use std::collections::BTreeSet;
 

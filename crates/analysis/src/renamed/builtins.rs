@@ -1,4 +1,4 @@
-//! The built-in scenarios with other names keep their plans, verdicts and findings.
+//! Tests that built-in scenarios with other names keep their plans, verdicts and findings.
 
 use samples::{BootedMachine, DeviceState, RunRecord, Trial};
 use scenario::{

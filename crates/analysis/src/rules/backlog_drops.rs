@@ -6,7 +6,7 @@ use super::prelude::*;
 
 pub(crate) const RULE: Rule = Rule::cause("backlog-drops", look).over(&["retransmits", "datagram-loss"]);
 
-/// Minimum fraction of lost packets that is worth acting on.
+/// Minimum fraction of lost packets that calls for action.
 const MUCH: f64 = 1e-4;
 
 type BacklogDrops<'a> = (&'a ResultSummary, SoftnetCounters);
@@ -27,8 +27,8 @@ fn share(softnet: &SoftnetCounters) -> f64 {
     softnet.dropped as f64 / softnet.processed.saturating_add(softnet.dropped).max(1) as f64
 }
 
-/// A device also counts the packets that it loses to a full queue (`enqueue_to_backlog` in net/core/dev.c). The others
-/// belong to other traffic.
+/// A device also counts the packets that it loses to a full queue (`enqueue_to_backlog` in net/core/dev.c). Without
+/// such counts, the drops belong to other traffic.
 fn is_on_path(result: &ResultSummary) -> bool {
     let mut devices = result.counters.iter().flat_map(|counters| &counters.devices);
     devices.any(|device| device.rx_dropped > 0 || device.tx_dropped > 0)

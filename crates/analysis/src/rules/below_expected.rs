@@ -1,4 +1,4 @@
-//! `below-expected`: the baseline itself is too slow, so everything compared with it looks too good.
+//! `below-expected`: the baseline itself is too slow, which makes everything compared with it look too good.
 
 use findings::{CostBreakdown, CostStep, Interval};
 use units::{BitRate, Nanos};
@@ -17,7 +17,7 @@ const OF_ASKED: f64 = 0.95;
 /// Minimum fraction of a link's rate that should arrive as payload. TCP over Ethernet with MTU 1500 has at most 0.94.
 const OF_LINK: f64 = 0.9;
 const LINKS: [&str; 6] = ["link", "link-rate", "link-speed", "nic", "wire", "wire-rate"];
-/// Maximum round trip, as a multiple of the cost of a wake-up and two system calls at each end.
+/// Maximum round trip, as a multiple of the cost of a wake-up and two system calls per end.
 const TIMES_THE_FLOOR: f64 = 4.0;
 
 struct Short {

@@ -8,9 +8,9 @@ use crate::modality::{Modality, SamplingUnit, modality};
 
 pub(crate) const RULE: Rule = Rule::measurement("bimodal", look);
 
-/// A median is hardly affected by a smaller share at the other level.
+/// A smaller share at the other level hardly affects a median.
 const MINORITY: f64 = 0.2;
-/// With more jumps than this, a trial alternates between two levels.
+/// With more jumps, a trial alternates between two levels.
 const FEW_SHIFTS: usize = 3;
 
 fn look(context: &Context<'_>) -> Vec<Claim> {
@@ -31,7 +31,7 @@ fn is_minor(modality: &Modality) -> bool {
     modality.of == SamplingUnit::RoundTrips && high.min(1.0 - high) < MINORITY
 }
 
-/// Level shifts within trials explain some bimodal results. `level-shift` reports these results.
+/// Level shifts within trials explain some bimodal results, which `level-shift` reports.
 fn unexplained(result: &ResultSummary, modality: Modality) -> Option<Modality> {
     let most = result
         .shifts

@@ -1,4 +1,5 @@
-//! `black-hole`: a path loses the client's packets above a size without an ICMP error, so the sender does not learn about it.
+//! `black-hole`: a path loses the client's packets above a size without an ICMP error, so the sender does not
+//! notice.
 
 use std::collections::BTreeMap;
 

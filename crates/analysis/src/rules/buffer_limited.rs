@@ -12,7 +12,7 @@ use crate::kind;
 
 pub(crate) const RULE: Rule = Rule::cause("buffer-limited", look);
 
-/// Minimum fraction of the time that is significant.
+/// Minimum fraction of the time that matters.
 pub(crate) const MUCH: f64 = 0.1;
 
 /// A buffer that limits the sender for this fraction of the time determines the throughput.
@@ -50,8 +50,7 @@ impl Buffer {
     }
 }
 
-/// Returns whether the receivers had time to read, in which case they did not cause a full window. `None` if
-/// unknown.
+/// Returns whether the receivers had time to read and thus did not cause a full window. `None` if unknown.
 pub(crate) fn receivers_had_time(usage: &CpuUsage) -> Option<bool> {
     let share = |busy: Nanos, elapsed: Nanos| (elapsed.0 > 0).then(|| busy.seconds() / elapsed.seconds());
     let receivers = usage.threads.iter().filter(|thread| thread.role == ThreadRole::Receive);

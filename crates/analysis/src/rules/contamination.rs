@@ -1,4 +1,4 @@
-//! `contamination`: pairs of hosts got less when measured simultaneously than separately.
+//! `contamination`: pairs of hosts are slower when measured simultaneously than separately.
 
 use findings::{Contamination, PairMatrix};
 

@@ -1,4 +1,4 @@
-//! `cpu-per-byte`: a path is slower than the one below it because each byte costs more CPU time, and the CPU limits
+//! `cpu-per-byte`: a path is slower than the one below because it needs more CPU time per byte, and the CPU limits
 //! both.
 
 use findings::{CostStep, CpuCost, Difference};
@@ -11,9 +11,9 @@ use crate::words::number;
 pub(crate) const RULE: Rule =
     Rule::cause("cpu-per-byte", look).over(&["generator-limited", "receiver-limited"]);
 
-/// Minimum fraction of the loss, on a logarithmic scale, that the higher CPU cost per byte explains.
+/// Minimum fraction of the loss, on a logarithmic scale, that the CPU cost per byte explains.
 const MOST: f64 = 0.75;
-/// Minimum number of idle CPUs. With less, there is nothing to spread the load to.
+/// With fewer idle CPUs, there is nothing to spread the load to.
 const IDLE: f64 = 0.5;
 
 struct DearStep<'a> {
@@ -78,7 +78,7 @@ fn full(result: &ResultSummary) -> Option<f64> {
 fn finding(dearest: &DearStep<'_>, steps: &[DearStep<'_>], context: &Context<'_>) -> Claim {
     let [over, under] = dearest.seconds;
     Claim {
-        // For the other steps, the added layer cannot be distinguished from the layers below.
+        // In the other steps, the added layer cannot be told from the layers below.
         results: vec![dearest.result.id.clone()],
         evidence: steps.iter().map(evidence).collect(),
         limitations: vec![

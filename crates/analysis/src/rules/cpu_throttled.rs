@@ -1,4 +1,4 @@
-//! `cpu-throttled`: the client or the server exceeded the CPU quota of a cgroup, and the kernel paused it.
+//! `cpu-throttled`: the kernel paused the client or the server, which exceeded the CPU quota of a cgroup.
 
 use samples::CpuThrottling;
 
@@ -18,7 +18,7 @@ pub(crate) const RULE: Rule = Rule::cause("cpu-throttled", look).counted().over(
     "workload-limit",
 ]);
 
-/// Fraction of the periods in which the quota was used up. A single period may be due to chance.
+/// Fraction of the periods in which the quota was used up. A single one may be due to chance.
 const WORTH_A_WARNING: f64 = 0.02;
 const SERIOUS: f64 = 0.2;
 

@@ -10,7 +10,7 @@ use crate::{commands::Commands, probed};
 
 pub(crate) const RULE: Rule = Rule::measurement("cpu-unexplained", look);
 
-/// Fraction of busy time that wake-ups from idle and rounding can explain.
+/// Maximum fraction of busy time that wake-ups from idle and rounding can explain.
 const MOST: f64 = 0.05;
 
 struct Open<'a> {

@@ -1,4 +1,4 @@
-//! `cwnd-limited`: the rate is limited by the congestion window rather than the path.
+//! `cwnd-limited`: the congestion window limits the rate, rather than the path.
 
 use findings::{StreamSummary, TcpSummary};
 use samples::Trial;
@@ -15,9 +15,9 @@ use crate::{commands::Commands, kind::stream::flows};
 
 pub(crate) const RULE: Rule = Rule::cause("cwnd-limited", look);
 
-/// The window counts as full if at least this fraction of it is in flight.
+/// The window is full if at least this fraction of it is in flight.
 const FULL: f64 = 0.8;
-/// If the round trip is more than this multiple of the minimum, the bottleneck is a queue on the path.
+/// If the round trip exceeds this multiple of the minimum, a queue on the path is the bottleneck.
 const QUEUED: f64 = 2.0;
 const MOST_STREAMS: u32 = 128;
 

@@ -18,7 +18,7 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
     let looked = all.len();
     let mut found: Vec<DirectionPair<'_>> =
         all.into_iter().filter(|ways| ways.keeps <= LEAST_RATIO.recip()).collect();
-    // Significant differences come before larger ones that may be due to chance.
+    // Sort significant differences before larger ones that may be due to chance.
     found.sort_by(|one, other| other.sure.cmp(&one.sure).then(one.keeps.total_cmp(&other.keeps)));
     found.first().map(|worst| finding(worst, &found, looked, context)).into_iter().collect()
 }

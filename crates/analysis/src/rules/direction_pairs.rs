@@ -1,5 +1,5 @@
-//! Finds results for the two directions of a path: paths between the same ends, workloads that differ only in
-//! direction, and bidirectional traffic. For logs of other tools, names decide.
+//! Finds results for both directions of a path: paths between the same ends, workloads that differ only in
+//! direction, and bidirectional traffic. For other tools' logs, names decide.
 
 use std::cmp::Ordering;
 
@@ -25,7 +25,7 @@ pub(crate) struct DirectionPair<'a> {
     pub(crate) keeps: f64,
     pub(crate) sure: bool,
     pub(crate) limitation: Option<&'static str>,
-    /// The slower direction relative to the faster one. `None` for bidirectional traffic, where both are in one
+    /// The slower direction relative to the faster one. `None` for bidirectional traffic, which has both in one
     /// trial.
     pub(crate) change: Option<Comparison>,
 }

@@ -18,7 +18,7 @@ pub(crate) const RULE: Rule = Rule::measurement("disturbed", look).over(&[
     "warm-up-too-short",
 ]);
 
-/// One finding per run. Trials that were repeated or excluded do not affect any number.
+/// One finding per run. Repeated and excluded trials do not affect any number.
 fn look(context: &Context<'_>) -> Vec<Claim> {
     let disturbed: Vec<&Trial> = context
         .measured
@@ -58,7 +58,7 @@ fn finding(context: &Context<'_>, disturbed: &[&Trial], all: usize) -> Claim {
     )
 }
 
-/// `25 of 25 trials of throughput and 0 of 25 of latency`, if the workloads differ.
+/// For example, `25 of 25 trials of throughput and 0 of 25 of latency`, if the workloads differ.
 fn by_workload(context: &Context<'_>, disturbed: &[&Trial]) -> Option<Phrase> {
     let mut counts: Vec<(&str, usize, usize)> = Vec::new();
     for (result, measured) in context.results() {
@@ -87,7 +87,7 @@ pub(super) mod tests {
 
     pub(in crate::rules) const CASE: Case = Case {
         triggers: || made::disturbed(|block| block < 4),
-        // Enough undisturbed trials are left.
+        // Enough undisturbed trials remain.
         spares: || made::disturbed(|block| block < 1),
         severity: Severity::Serious,
         says: &["busy with other work in 4 of 6 trials", "`cc1` used up to 1.20 CPUs"],

@@ -7,17 +7,17 @@ use super::prelude::*;
 
 pub(crate) const RULE: Rule = Rule::measurement("emulated", look);
 
-/// QEMU's generic CPU models, which are rarely used with hardware virtualization.
+/// QEMU's generic CPU models, which are rare with hardware virtualization.
 const MODELS: [&str; 3] = ["tcg", "qemu virtual cpu", "bochs"];
 const WORDS: [&str; 3] = ["tcg", "emulated", "emulation"];
-/// A system call takes a few hundred nanoseconds on hardware, even in a virtual machine, but thousands under
+/// A system call takes a few hundred nanoseconds on hardware, even in a virtual machine, and thousands under
 /// emulation.
 const SLOW_CALL_NANOS: f64 = 2000.0;
 
 struct Sign {
     evidence: Evidence,
     sure: bool,
-    /// Empty means all.
+    /// All results if empty.
     results: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Maps the kernel's names of offload features to the keywords that `ethtool -K` accepts.
+//! Maps the kernel's offload feature names to the keywords of `ethtool -K`.
 //!
 //! A keyword covers all features that match a pattern, as in `off_flag_def` in ethtool.c,
 //! <https://git.kernel.org/pub/scm/network/ethtool/ethtool.git>.
@@ -36,7 +36,7 @@ pub(crate) fn typed_at(device: &str, command: impl Fn(&str) -> String) -> String
     }
 }
 
-/// A container chooses the names of its devices, which may contain characters that a shell interprets.
+/// A container chooses its device names, which may contain characters that a shell interprets.
 fn quoted(name: &str) -> Cow<'_, str> {
     if name.chars().all(|sign| sign.is_ascii_alphanumeric() || "._-@".contains(sign)) {
         return name.into();

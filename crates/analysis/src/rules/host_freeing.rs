@@ -1,5 +1,5 @@
-//! `host-freeing`: fraction of the time that QEMU spends on freeing memory on the host. This fraction bounds the gain
-//! from faster freeing.
+//! `host-freeing`: the fraction of time that QEMU spends freeing memory on the host, which bounds the gain from
+//! faster freeing.
 
 use findings::BalloonSummary;
 use samples::SyscallCount;
@@ -11,7 +11,7 @@ use crate::words::number;
 
 pub(crate) const RULE: Rule = Rule::symptom("host-freeing", look);
 
-/// System calls that QEMU uses to free guest memory (ram_block_discard_range in softmmu/physmem.c).
+/// System calls with which QEMU frees guest memory (ram_block_discard_range in softmmu/physmem.c).
 const FREEING: [&str; 2] = ["fallocate", "madvise"];
 /// Smaller fractions are not worth mentioning.
 const LEAST: f64 = 0.1;

@@ -1,4 +1,4 @@
-//! `level-shift`: the rate jumped to another level during a trial, so its mean matches neither level.
+//! `level-shift`: the rate jumped during a trial, so its mean matches neither level.
 
 use findings::{LevelShift, ResultShift};
 use units::Nanos;
@@ -7,7 +7,7 @@ use super::prelude::*;
 
 pub(crate) const RULE: Rule = Rule::measurement("level-shift", look);
 
-/// The mean is hardly misleading if the ratio of the levels is smaller than this.
+/// With a smaller ratio of the levels, the mean is hardly misleading.
 const MUCH: f64 = 1.25;
 const MOST_LISTED: usize = 6;
 
@@ -73,7 +73,7 @@ fn average(jumpy: &Jumpy<'_>) -> Phrase {
     )
 }
 
-/// `from 12.6 Gbit/s to 19.9 Gbit/s after 23.0 s, for 14.0 s`.
+/// For example, `from 12.6 Gbit/s to 19.9 Gbit/s after 23.0 s, for 14.0 s`.
 fn jump(result: &ResultSummary, shift: &ResultShift) -> Phrase {
     let level = |level: f64| value(result.metric, level);
     let LevelShift { at, before, after } = shift.shift;
@@ -123,7 +123,7 @@ pub(super) mod tests {
 
     pub(in crate::rules) const CASE: Case = Case {
         triggers: || imported::vhost(|vhost, path| vhost == "off" && path == "vm0-to-vm1"),
-        // The rate fluctuates by 4 %.
+        // The rate varies by 4 %.
         spares: || imported::vhost(|vhost, path| vhost == "off" && path == "vm-to-host"),
         severity: Severity::Warning,
         says: &["from 12.6 Gbit/s to 19.9 Gbit/s after 23.0 s, for ", "The trial's average, 15.3 Gbit/s"],

@@ -1,4 +1,4 @@
-//! Common code of the rules about saturated ends: results with the same kind of warning in most trials.
+//! Common code of the rules about saturated ends: finds results with the same kind of warning in most trials.
 
 use samples::ValidityWarning;
 use workload::Mode;

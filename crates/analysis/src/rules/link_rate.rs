@@ -1,4 +1,4 @@
-//! `link-rate`: the rate of a path is exactly that of a common link.
+//! `link-rate`: a path has exactly the rate of a common link.
 
 use units::BitRate;
 use workload::{Metric, Transport};
@@ -12,7 +12,7 @@ pub(crate) const RULE: Rule =
 const RATES: [f64; 10] = [1e8, 1e9, 2.5e9, 5e9, 1e10, 2.5e10, 4e10, 5e10, 1e11, 2e11];
 /// Header bytes per TCP segment: IPv4 20, TCP 20, timestamps 12; IPv6 adds 20.
 const HEADERS: [f64; 2] = [52.0, 72.0];
-/// Overhead per packet in bytes, as counted by a shaper (Ethernet header) and on the wire (also preamble, FCS and
+/// Overhead per packet in bytes: as counted by a shaper (Ethernet header), and on the wire (also preamble, FCS and
 /// gap).
 const FRAMES: [f64; 2] = [14.0, 38.0];
 /// Segment size for the usual MTU of 1500.
@@ -20,7 +20,7 @@ const USUAL_SEGMENT: u32 = 1448;
 const EXISTING: &str = "network";
 /// Maximum relative distance from a link's rate.
 const NEAR: f64 = 0.004;
-/// Maximum relative variation between trials. A saturated link gives every trial the same rate.
+/// Maximum relative variation between trials. A saturated link gives equal rates.
 const STEADY: f64 = 0.01;
 
 struct FullLink<'a> {
@@ -36,7 +36,7 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
     strongest(found, |it| it.rate, finding)
 }
 
-/// Rate in bit/s of the link that an unlimited TCP stream saturates, if any.
+/// Returns the rate in bit/s of the link that an unlimited TCP stream saturates, if any.
 pub(super) fn of(result: &ResultSummary, measured: &Observations<'_>) -> Option<f64> {
     if result.layers.iter().any(|layer| layer != EXISTING) {
         return None;

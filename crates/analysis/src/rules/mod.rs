@@ -1,5 +1,5 @@
-//! The rules that produce findings, one per file. A rule only looks at existing numbers, and is documented in
-//! docs/findings/ID.md. To add a rule, add a file with its test case, its lines here, and a page.
+//! The rules that produce findings, one per file. A rule only examines existing numbers, and docs/findings/ID.md
+//! documents it. To add a rule, add a file with its test case, its lines here, and a page.
 
 mod backlog_drops;
 mod below_expected;

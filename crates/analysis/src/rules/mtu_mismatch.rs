@@ -1,5 +1,5 @@
-//! `mtu-mismatch`: a path carries less than the MTU of its devices, its MTU varies, or a device of an existing path has
-//! a smaller MTU than the sender.
+//! `mtu-mismatch`: a path carries less than the MTU of its devices, its MTU varies, or a device of an existing path
+//! has a smaller MTU than the sender.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::words::size;
 
 pub(crate) const RULE: Rule = Rule::cause("mtu-mismatch", look);
 
-/// Excludes trials without a probe.
+/// Trials without a probe are excluded.
 struct Mismatch<'a> {
     result: &'a ResultSummary,
     carried: u32,
@@ -32,7 +32,7 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
         .collect()
 }
 
-/// Without a lab, the probe before each trial uses the MTU of the ends, so it does not find a smaller MTU in between.
+/// Without a lab, the probe before each trial uses the ends' MTU, so it does not find a smaller one in between.
 fn smaller_than_sender(context: &Context<'_>) -> Vec<Claim> {
     let mut paths: BTreeMap<&str, Vec<Sent<'_>>> = BTreeMap::new();
     for (result, measured) in context.results().filter(|(result, _)| PathRecord::exists(&result.layers)) {
@@ -46,7 +46,7 @@ fn smaller_than_sender(context: &Context<'_>) -> Vec<Claim> {
 
 type Sent<'a> = (&'a ResultSummary, &'a DeviceState);
 
-/// Returns the device at the sending end. If both ends send, returns the device with the larger MTU.
+/// Returns the sending end's device, or the one with the larger MTU if both ends send.
 fn sender<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Option<&'a DeviceState> {
     let (client, server) = (result.devices.first()?, result.devices.last()?);
     Some(match measured.asked().map_or(Direction::Forward, |load| load.direction) {
@@ -113,7 +113,7 @@ fn finding(first: &Mismatch<'_>, found: &[Mismatch<'_>]) -> Claim {
     .with_remedy(remedy(first))
 }
 
-/// The lab can set the probed MTU at both ends, so that no larger packets are sent.
+/// In a lab, the probed MTU can be set at both ends, so that no larger packets are sent.
 fn remedy(first: &Mismatch<'_>) -> Remedy {
     Remedy {
         change: first.ends.clone().map(|devices| Change::Mtu { devices, mtu: first.carried }),

@@ -1,4 +1,4 @@
-//! `noisy-host`: the baseline varies a lot between repetitions, or the hypervisor took CPU time away.
+//! `noisy-host`: the baseline varies a lot between repetitions, or the hypervisor stole CPU time.
 
 use findings::NoiseFloor;
 
@@ -10,7 +10,7 @@ pub(crate) const RULE: Rule = Rule::limit("noisy-host", look).over(&["too-noisy-
 const LARGE_FLOOR: f64 = 0.05;
 /// Noise floor that hides almost any cost.
 const SERIOUS_FLOOR: f64 = 0.2;
-/// Fraction of the machine's CPU time that is too much steal time.
+/// Maximum steal time, as a fraction of the machine's CPU time.
 const MUCH_STEAL: f64 = 0.02;
 
 fn look(context: &Context<'_>) -> Vec<Claim> {

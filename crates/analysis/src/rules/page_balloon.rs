@@ -7,7 +7,7 @@ use super::{prelude::*, significance};
 
 pub(crate) const RULE: Rule = Rule::cause("page-balloon", look);
 
-/// Speed-up that is worth switching to another device.
+/// Speed-up that justifies another device.
 const MUCH: f64 = 2.0;
 
 fn look(context: &Context<'_>) -> Vec<Claim> {

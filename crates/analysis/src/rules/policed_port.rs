@@ -18,8 +18,8 @@ pub(crate) const RULE: Rule = Rule::cause("policed-port", look).counted().over(&
     "slow-congestion-control",
 ]);
 
-/// Fractions of the limit. TCP often stays below it. The token bucket of a rule without a counter holds the
-/// bytes of about a second, so a trial that lasts about a second can reach twice the limit.
+/// Fractions of the limit. TCP often stays below it. If the rule has no counter, its token bucket holds the bytes
+/// of about a second, so a trial of about a second can reach twice the limit.
 const NEAR: RangeInclusive<f64> = 0.1..=2.2;
 
 struct Policed<'a> {

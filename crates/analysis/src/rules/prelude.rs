@@ -1,4 +1,4 @@
-//! Imports of most rules.
+//! Imports that most rules need.
 
 pub(super) use findings::{Change, Evidence, Phrase, Remedy, ResultSummary, Severity, Unit, phrase};
 

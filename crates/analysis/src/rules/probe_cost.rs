@@ -1,4 +1,4 @@
-//! `probe-cost`: probes slow down the measured work so much that the times become less meaningful.
+//! `probe-cost`: probes slow down the measured work so much that its times mean less.
 
 use findings::{Number, ProbeCost};
 use stats::verdict;

@@ -7,7 +7,7 @@ use super::{ONE, ethtool::typed_at, prelude::*, strongest_by_device};
 pub(crate) const RULE: Rule =
     Rule::cause("qdisc-drops", look).counted().over(&["retransmits", "datagram-loss"]);
 
-/// Minimum fraction of dropped packets that is worth acting on.
+/// Minimum fraction of dropped packets that calls for action.
 pub(super) const MUCH: f64 = 1e-4;
 
 struct Lossy<'a> {
@@ -33,8 +33,8 @@ fn of_result(result: &ResultSummary) -> Vec<Lossy<'_>> {
     lossy.collect()
 }
 
-/// A driver's counter may include drops by its queueing discipline. Counters of both devices may include
-/// backlog drops.
+/// A driver's counter may include drops by its queueing discipline, and both devices' counters may include backlog
+/// drops.
 fn dropped(device: &DeviceCounters, by_backlog: u64) -> u64 {
     let out = by_qdisc(device).max(device.tx_dropped.saturating_sub(by_backlog));
     out.saturating_add(device.rx_dropped.saturating_sub(by_backlog))

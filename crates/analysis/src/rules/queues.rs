@@ -66,8 +66,7 @@ fn queues<'a>(result: &'a ResultSummary, factors: &[String]) -> Option<(&'a str,
     Some((factor, level.trim().parse().ok().filter(|queues| *queues > 0)?))
 }
 
-/// The number of busy CPUs of the whole system, or the sum over several machines if another tool reported the
-/// CPU time.
+/// Busy CPUs of the whole system, or the sum over several machines if another tool reported CPU time.
 pub(crate) fn cpu(result: &ResultSummary) -> Option<f64> {
     let shares = || {
         let shares = result
@@ -80,7 +79,7 @@ pub(crate) fn cpu(result: &ResultSummary) -> Option<f64> {
     result.cpu.map(|cpu| cpu.busy).or_else(|| Some(shares())).filter(|cpu| *cpu > 0.0)
 }
 
-/// Returns the utilization of the busiest machine, from 0 to 1, or `None` if it was not recorded.
+/// Returns the busiest machine's utilization, from 0 to 1, or `None` if not recorded.
 pub(crate) fn busiest(result: &ResultSummary) -> Option<f64> {
     let shares = result
         .consumers

@@ -1,4 +1,4 @@
-//! `receiver-limited`: a receiving thread was saturated, so a faster path would not show in the result.
+//! `receiver-limited`: a receiving thread was saturated, so the result would not show a faster path.
 
 use samples::ValidityWarning;
 

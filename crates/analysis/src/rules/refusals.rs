@@ -25,7 +25,7 @@ pub(super) struct Refusal<'a> {
 }
 
 impl Refusal<'_> {
-    /// Makes the claim that a host refuses connections.
+    /// Claims that a host refuses connections.
     pub(super) fn of_connections(&self, lead: String) -> Claim {
         let label = &self.label;
         let (severity, consequence) = match self.harm {
@@ -38,7 +38,7 @@ impl Refusal<'_> {
     }
 }
 
-/// Makes one claim for each host that refused packets as described: `claim` of its worst refusal, with the evidence of all.
+/// Makes one claim per host that refused packets: `claim` of its worst refusal, with the evidence of all.
 pub(super) fn by_host<'a>(
     context: &Context<'a>,
     applies: impl Fn(&Refusal<'a>) -> bool,
@@ -59,7 +59,7 @@ pub(super) fn by_host<'a>(
     hosts.iter().filter_map(of_host).collect()
 }
 
-/// Lists fatal refusals first.
+/// Fatal refusals come first.
 fn refusals<'a>(context: &Context<'a>) -> Vec<Refusal<'a>> {
     let record = |id: &str| context.header.results.iter().find(|result| result.id == id);
     let fatal = context.ends.iter().filter_map(|end| Some((record(&end.result)?, end.counters.as_ref()?)));

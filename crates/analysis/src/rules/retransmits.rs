@@ -7,7 +7,7 @@ use crate::{commands::Commands, kind::stream::flows, words::capital};
 
 pub(crate) const RULE: Rule = Rule::cause("retransmits", look);
 
-/// One segment in a thousand is enough to slow down a loss-based congestion control.
+/// One in a thousand is enough to slow down a loss-based congestion control.
 pub(crate) const WORTH_A_WARNING: f64 = 0.001;
 /// At one in a hundred, the path constantly loses or reorders packets.
 const SERIOUS: f64 = 0.01;

@@ -9,11 +9,11 @@ use crate::words::change;
 
 pub(crate) const RULE: Rule = Rule::cause("single-queue-bound", look);
 
-/// If CPUs are busier than this, they may be the bottleneck instead of the queue.
+/// Busier CPUs may be the bottleneck instead of the queue.
 const BUSY: f64 = 0.9;
-/// Minimum gain from more queues if the connections differ as well.
+/// Minimum gain from more queues if the number of connections differs, too.
 const MUCH_MORE: f64 = 1.25;
-/// The curve is flat if twice the connections gain less than this.
+/// The curve is flat if doubling the connections gains less than this.
 const FLAT: f64 = 1.15;
 
 fn look(context: &Context<'_>) -> Vec<Claim> {

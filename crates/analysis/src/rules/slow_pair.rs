@@ -90,7 +90,7 @@ pub(super) mod tests {
 
     pub(in crate::rules) const CASE: Case = Case {
         triggers: || made::fleet(|from, to| if (from, to) == ("c", "a") { 4e9 } else { 10e9 }),
-        // One of the two hosts is slow with every peer, which explains it.
+        // One host is slow with every peer, which explains it.
         spares: || made::fleet(|from, _| if from == "c" { 4e9 } else { 10e9 }),
         severity: Severity::Serious,
         says: &["from c to a is slow: 4.00 Gbit/s, 39.9 %", "reverse 10.0 Gbit/s"],

@@ -14,11 +14,11 @@ use crate::{probed, words::number};
 
 pub(crate) const RULE: Rule = Rule::cause("softirq-bound", look);
 
-/// At this utilization, a CPU has no capacity for more packets. The traffic threads need the remainder.
+/// At this utilization, a CPU cannot process more packets. The traffic threads need the rest.
 const FULL: f64 = 0.8;
-/// Minimum number of idle CPUs. With less, there is nothing to spread the load to.
+/// With fewer idle CPUs, there is nothing to spread the load to.
 const IDLE: f64 = 0.5;
-/// If both ends share a CPU on purpose, it is expected to be busy.
+/// A CPU that both ends share on purpose is expected to be busy.
 const SHARED: &str = "same-cpu";
 
 struct Hottest {
@@ -74,7 +74,8 @@ fn hottest(trial: &Trial) -> Option<Hottest> {
     (elapsed.0 > 0).then(|| Hottest { cpu: hottest.cpu, softirq: share(hottest.softirq).min(1.0), idle })
 }
 
-/// Uses exact times from the probe. It does not assign other work to CPUs, so all time outside softirqs may be idle.
+/// Uses exact times from the probe. The probe does not assign other work to CPUs, so time outside softirqs may be
+/// idle.
 fn hottest_traced(attributed: &AttributedCpu) -> Option<Hottest> {
     let is_softirq =
         |consumer: CpuConsumer| matches!(consumer, CpuConsumer::Softirq | CpuConsumer::Ksoftirqd);

@@ -1,5 +1,5 @@
-//! `stalled`: no data arrived for several intervals. Either a connection carried no more data soon after its start and
-//! only retransmitted, e.g. because the path drops full-size packets, or the data paused.
+//! `stalled`: no data arrived for several intervals. Either the data paused, or soon after its start, a connection
+//! only retransmitted, e.g. because the path drops full-size packets.
 
 use units::Nanos;
 use workload::{Flow, Interval};
@@ -14,7 +14,7 @@ use crate::{
 pub(crate) const RULE: Rule =
     Rule::cause("stalled", look).over(&["retransmits", "datagram-loss", "below-expected"]);
 
-/// Fewer intervals without data may just be the end of a test.
+/// Fewer intervals without data may be the end of a test.
 const FEWEST: usize = 3;
 /// Fraction of the trial within which data must have stopped.
 const SOON: f64 = 0.3;
@@ -136,7 +136,7 @@ fn finding(
     let others: Vec<&str> = found.iter().skip(1).map(|(result, ..)| result.label.as_str()).collect();
     let others = if others.is_empty() { String::new() } else { format!("So did {}.", list(&others)) };
     let path = context.header.paths.iter().find(|path| path.name == measured.record.path);
-    // The name may come from an imported log, and the commands are copied into a shell.
+    // The name may come from an imported log, and users copy the commands into a shell.
     let is_safe = |byte: u8| byte.is_ascii_alphanumeric() || b".:-_%".contains(&byte);
     let is_address = |to: &&str| to.contains(['.', ':']) && !to.starts_with('-') && to.bytes().all(is_safe);
     let server = path.map(|path| path.to.as_str()).filter(is_address).unwrap_or("SERVER");

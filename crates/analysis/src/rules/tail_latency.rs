@@ -16,9 +16,9 @@ pub(crate) const RULE: Rule = Rule::symptom("tail-latency", look);
 
 /// Beyond this multiple of the median, the tail is always a problem.
 const FAR: f64 = 5.0;
-/// Minimum growth of the tail relative to the baseline, beyond that of the median.
+/// Minimum growth of the tail relative to the baseline, beyond the median's growth.
 const WORSE: f64 = 1.5;
-/// A tail shorter than this does not matter, however short the baseline's is.
+/// A tail shorter than this does not matter, even if the baseline's is shorter.
 const RELEVANT: f64 = 2.0;
 /// With fewer messages, the slowest thousandth is at most ten.
 const FEWEST: u64 = 10_000;
@@ -83,8 +83,7 @@ fn merged(latency: &LatencySummary) -> &Distribution {
     latency.open_loop.as_ref().map_or(&latency.round_trips, |open| &open.since_intended)
 }
 
-/// In an open loop, times start at the intended send time, so that a stall counts for every message it
-/// delays.
+/// In an open loop, times start when the message was due, so that a stall counts for every message it delays.
 fn times(trial: &Trial) -> Option<&LatencyHistogram> {
     ping_pong(trial).map(PingPongData::judged)
 }
@@ -93,8 +92,8 @@ fn share(times: &LatencyHistogram, share: f64) -> Option<f64> {
     times.quantile(share).map(|time| time.0 as f64).filter(|time| *time > 0.0)
 }
 
-/// Returns the growth of the tail beyond that of the median, within blocks. `None` if it is not significant,
-/// or for the baseline.
+/// Returns the growth of the tail beyond the median's, within blocks. `None` if not significant, or for the
+/// baseline.
 fn growth(measured: &Observations<'_>, context: &Context<'_>) -> Option<Growth> {
     let record = measured.record;
     let baseline = context
@@ -117,7 +116,7 @@ fn growth(measured: &Observations<'_>, context: &Context<'_>) -> Option<Growth> 
         .then_some(Growth { tail, median })
 }
 
-/// Percentiles reported by another tool, without sample counts.
+/// Percentiles from another tool, without sample counts.
 fn reported(result: &ResultSummary) -> Option<Tail<'_>> {
     let of = |wanted: f64| {
         let is_it = |value: &&ReportedValue| value.percentile().is_some_and(|at| (at - wanted).abs() < 1e-6);

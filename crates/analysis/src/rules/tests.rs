@@ -27,11 +27,11 @@ pub(super) struct Case {
     pub(super) spares: fn() -> Fixture,
     pub(super) severity: Severity,
     pub(super) says: &'static [&'static str],
-    /// The kind of change that `--try-remedies` can test.
+    /// A kind of change that `--try-remedies` can test.
     pub(super) change: Option<&'static str>,
 }
 
-/// Two and a half lines of a summary with 80 columns.
+/// Two and a half lines of an 80-column summary.
 const MOST_OF_A_LEAD: usize = 160;
 
 fn claims(run: &Fixture, rule: &str) -> Vec<Finding> {

@@ -10,9 +10,9 @@ use crate::{compare::CONFIDENCE, words::change};
 
 pub(crate) const RULE: Rule = Rule::cause("too-many-queues", look);
 
-/// Within a tenth counts as being as good as the best.
+/// Results within a tenth of the best count as equally good.
 const GOOD: f64 = 0.9;
-/// CPU time that increases by at least this much is wasted if the gain is at most a tenth.
+/// If the gain is at most a tenth, this increase in CPU time is wasted.
 const DEARER: f64 = 1.25;
 
 struct Waste<'a> {
@@ -25,8 +25,8 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
     queues::sweeps(context).iter().filter_map(|sweep| claim(sweep, context)).collect()
 }
 
-/// The reference is the smallest number of queues that is as good as the best. Larger numbers are compared
-/// with it, each at its cheapest setting.
+/// The reference is the smallest number of queues that is as good as the best. Larger numbers are compared with it
+/// at their cheapest settings.
 fn claim(sweep: &Sweep<'_>, context: &Context<'_>) -> Option<Claim> {
     let best = sweep.best(|_| true).filter(|best| best.value() > 0.0)?;
     let good =

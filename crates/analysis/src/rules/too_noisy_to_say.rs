@@ -1,4 +1,4 @@
-//! `too-noisy-to-say`: intervals are too wide to answer the question that the run asks.
+//! `too-noisy-to-say`: intervals are too wide to answer the run's question.
 
 use findings::{Comparison, Difference, Interval};
 use samples::EndReason;
@@ -8,7 +8,7 @@ use super::prelude::*;
 
 pub(crate) const RULE: Rule = Rule::limit("too-noisy-to-say", look);
 
-/// Narrower intervals show that there is hardly any difference.
+/// Narrower intervals show that there is hardly a difference.
 const NARROW: f64 = 1.1;
 const WANTED: f64 = 0.05;
 const MOST_TRIALS: f64 = 200.0;
@@ -25,7 +25,7 @@ impl NoisyComparison<'_> {
     fn width(&self) -> Option<f64> {
         let Interval { low, high, confidence } = self.change.ratio_interval?;
         let open = self.change.verdict == Difference::Unclear;
-        // With low confidence there are too few trials, whatever the noise. A limitation reports that.
+        // Low confidence means too few trials, whatever the noise. A limitation reports it.
         (open && low > 0.0 && high / low > NARROW && is_sure(confidence)).then(|| high / low)
     }
 }
@@ -44,7 +44,7 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
     }
 }
 
-/// Effects of factors and costs of layers. If there are none, every result is compared with the baseline.
+/// Effects of factors and costs of layers, or else comparisons with the baseline.
 fn asked<'a>(context: &Context<'a>) -> Vec<NoisyComparison<'a>> {
     let findings = context.findings;
     let label = |id: &str| context.measured_of(id).map(|result| result.label.as_str()).unwrap_or_default();

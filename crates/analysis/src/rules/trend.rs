@@ -1,4 +1,4 @@
-//! `trend`: the rate rose or fell throughout a trial, so its mean depends on the trial's length.
+//! `trend`: the rate rose or fell throughout a trial, so its mean depends on how long it took.
 
 use units::Nanos;
 
@@ -10,7 +10,7 @@ use crate::{
 
 pub(crate) const RULE: Rule = Rule::measurement("trend", look);
 
-/// A change of a quarter is large, as for jumps.
+/// A quarter is a large change, as for jumps.
 const MUCH: f64 = 0.25;
 const MOST_LISTED: usize = 6;
 
@@ -47,7 +47,7 @@ impl Drift<'_> {
         self.change().abs()
     }
 
-    /// `from 10.0 Gbit/s to 8.00 Gbit/s (-20.0 %) in 60.0 s`.
+    /// For example, `from 10.0 Gbit/s to 8.00 Gbit/s (-20.0 %) in 60.0 s`.
     fn in_words(&self) -> Phrase {
         let sign = if self.change() < 0.0 { "-" } else { "+" };
         let size = Phrase::quantity(format!("{sign}{}", percent(self.size())), self.change(), Unit::Share);

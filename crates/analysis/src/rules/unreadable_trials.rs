@@ -1,4 +1,4 @@
-//! `unreadable-trials`: a stored part of the run cannot be read, so its numbers come from the remaining ones.
+//! `unreadable-trials`: part of a stored run cannot be read, so the numbers come from the remaining trials.
 
 use super::prelude::*;
 

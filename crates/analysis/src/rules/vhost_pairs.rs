@@ -1,4 +1,4 @@
-//! Pairs of results that differ only in vhost, and which side is better.
+//! Pairs of results that differ only in vhost, and which is better.
 
 use findings::Comparison;
 use workload::Quantity;
@@ -17,7 +17,7 @@ pub(super) struct VhostPair<'a> {
     pub(super) on: &'a ResultSummary,
     pub(super) change: Comparison,
     pub(super) weighed: Option<WeighedDifference>,
-    /// Ratio of the result with vhost to the one without. Higher is better.
+    /// With vhost relative to without. Higher is better.
     pub(super) gain: f64,
 }
 

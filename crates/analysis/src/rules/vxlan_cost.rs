@@ -15,7 +15,7 @@ struct Cost<'a> {
     worse: f64,
 }
 
-/// One finding per workload, for the cheapest setting. Additional losses elsewhere are caused by the
+/// One finding per workload, for the cheapest setting. Additional losses at other settings are due to those
 /// settings.
 fn look(context: &Context<'_>) -> Vec<Claim> {
     let costs: Vec<Cost<'_>> = context
@@ -65,7 +65,7 @@ fn finding(workload: &str, costs: &[Cost<'_>], context: &Context<'_>) -> Option<
     )
 }
 
-/// The cheapest of several settings is partly cheap by chance.
+/// The cheapest of several settings may be cheapest by chance.
 fn limitations(own: &[&Cost<'_>]) -> Vec<String> {
     let layer = "The cost of a layer is the difference between two paths and includes everything else that differs \
          (hosts, MTU, queues).";
@@ -89,7 +89,7 @@ fn evidence(cost: &Cost<'_>) -> Evidence {
         .ratio(cost.cost)
 }
 
-/// The devices of the underlay are unknown here. The environment section lists all settings.
+/// The underlay's devices are unknown here. The environment section lists all settings.
 fn remedy(context: &Context<'_>) -> Remedy {
     Remedy::manual(
         "Check that segmentation, checksum and receive offloads are on for the VXLAN \

@@ -1,5 +1,5 @@
-//! `wait-mistaken-for-work`: the time inside system calls was spent waiting or running a guest, so it is not
-//! the cost of the calls.
+//! `wait-mistaken-for-work`: system calls spent their time waiting or running a guest, so this time is not their
+//! cost.
 
 use samples::SyscallCount;
 use units::Nanos;
@@ -16,7 +16,7 @@ const MOST_LISTED: usize = 4;
 
 struct Unsplit<'a> {
     result: &'a ResultSummary,
-    /// Calls that wait or run a guest, sorted by decreasing time.
+    /// Calls that wait or run a guest, in order of decreasing time.
     idle: Vec<&'a SyscallCount>,
     share: f64,
     total: Nanos,
@@ -37,7 +37,7 @@ fn unsplit(result: &ResultSummary) -> Option<Unsplit<'_>> {
     (share >= LEAST).then_some(Unsplit { result, idle, share, total })
 }
 
-/// Logs may contain arbitrary numbers, so the sum saturates.
+/// Saturates, because logs may contain any numbers.
 fn together<'a>(counts: impl Iterator<Item = &'a SyscallCount>) -> Nanos {
     counts.filter_map(|count| count.total).fold(Nanos(0), |sum, total| Nanos(sum.0.saturating_add(total.0)))
 }
@@ -107,7 +107,7 @@ fn each(count: &SyscallCount) -> Nanos {
     Nanos(count.total.unwrap_or_default().0 / count.calls.max(1))
 }
 
-/// `ioctl of fc_vcpu 0 at the server`.
+/// For example, `ioctl of fc_vcpu 0 at the server`.
 fn who(count: &SyscallCount) -> String {
     let by = count
         .thread

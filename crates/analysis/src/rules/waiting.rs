@@ -4,14 +4,14 @@ use samples::SyscallCount;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// The kernel works for the caller, judging by the call's name.
+    /// The call does work for its caller, judging by its name.
     Work,
     Waiting,
     /// A running virtual CPU. KVM_RUN returns when it exits the guest.
     Guest,
 }
 
-/// Calls that exist in order to wait (see their pages in section 2 of the Linux manual).
+/// Calls made in order to wait (section 2 of the Linux manual).
 const WAITS: &[&str] = &[
     "accept",
     "accept4",
@@ -49,7 +49,7 @@ const WAITS: &[&str] = &[
 /// Processes and threads that run guests: QEMU, Firecracker, Cloud Hypervisor, crosvm, kvmtool; `CPU 0/KVM`,
 /// `fc_vcpu 0`.
 const MONITORS: [&str; 8] = ["qemu", "kvm", "firecracker", "fc_vcpu", "cloud-hyp", "crosvm", "lkvm", "vcpu"];
-/// An ioctl hardly ever takes this long unless it waits or runs a guest.
+/// An ioctl rarely takes this long unless it waits or runs a guest.
 const LONG_NANOS: u64 = 20_000;
 
 impl Kind {
@@ -70,7 +70,7 @@ impl Kind {
     }
 }
 
-/// Judged by the names of thread and process, or by the time per call if they are unknown.
+/// Judged by the names of thread and process, or by the time per call if unknown.
 fn runs_a_guest(count: &SyscallCount) -> bool {
     let names: Vec<String> =
         [&count.process, &count.thread].into_iter().flatten().map(|name| name.to_lowercase()).collect();

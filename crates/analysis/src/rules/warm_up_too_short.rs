@@ -1,4 +1,4 @@
-//! `warm-up-too-short`: the rate settled after the end of the warm-up, so the value includes a part of the ramp-up.
+//! `warm-up-too-short`: the rate settled only after the warm-up, so the value includes a part of the ramp-up.
 
 use stats::{describe, stationarity};
 use units::Nanos;
@@ -13,12 +13,12 @@ pub(crate) const RULE: Rule = Rule::measurement("warm-up-too-short", look);
 const LEAST: f64 = 0.01;
 /// Effect that is worth a warning.
 const MUCH: f64 = 0.05;
-/// Minimum fraction of late trials. Otherwise it is chance, or covered by another finding.
+/// Minimum fraction of late trials. Fewer are chance, or covered by another finding.
 const MOST_TRIALS: f64 = 0.5;
 
 struct Late {
     after: Nanos,
-    /// Mean rate after that time relative to the mean of all.
+    /// Mean rate after that time, relative to the overall mean.
     ratio: f64,
 }
 
@@ -117,7 +117,7 @@ fn evidence(slow: &Slow<'_>) -> Evidence {
         .text(format!(" {more}"))
 }
 
-/// The configured warm-up. `None` if there is none, as in logs from other tools.
+/// The configured warm-up. `None` if there is none, as in other tools' logs.
 fn cut(slow: &Slow<'_>) -> Option<Nanos> {
     let warmup = slow.load?.kind().warmup();
     (warmup.0 > 0).then_some(warmup)

@@ -1,4 +1,4 @@
-//! Tests for the analysis of single trials.
+//! Tests the analysis of single trials.
 
 use findings::{SingleOutcome, SingleStream};
 use units::Nanos;

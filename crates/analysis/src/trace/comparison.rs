@@ -1,4 +1,4 @@
-//! Compares two traces by their rates, so that they may differ in duration.
+//! Compares two traces by their rates, so their durations may differ.
 
 use crate::order::sort_descending;
 use std::collections::BTreeSet;

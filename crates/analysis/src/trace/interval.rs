@@ -1,4 +1,4 @@
-//! Difference between two readings of the same probes.
+//! Difference of two readings of the same probes.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use units::{Bytes, Nanos};
 
 use crate::syscalls;
 
-/// Both arguments count from the same start.
+/// Both readings count from the same start.
 #[must_use]
 pub fn observed_since(now: &ProbeResults, before: &ProbeResults) -> ProbeResults {
     ProbeResults {
@@ -48,7 +48,7 @@ fn folded_key(count: &SyscallCount) -> FoldedKey<'_> {
     (count.pid, count.thread.as_deref(), &count.call)
 }
 
-/// Merges threads with the same name within a process, as a probe does when there are more threads than it can list.
+/// Merges a process's threads with the same name, like a probe with more threads than it can list.
 fn folded(counts: &[SyscallCount]) -> BTreeMap<FoldedKey<'_>, SyscallCount> {
     let mut all: BTreeMap<FoldedKey<'_>, SyscallCount> = BTreeMap::new();
     for count in counts {

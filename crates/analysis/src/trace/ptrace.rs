@@ -1,10 +1,10 @@
-//! Cost of counting calls with ptrace: the target's progress during a traced slice, compared with the untraced pause
-//! after it.
+//! Cost of counting calls with ptrace: the target's progress in a traced slice, compared with the untraced pause
+//! that follows.
 
 use findings::{Interval, PtraceCost, TracedPace};
 use samples::{PtraceSlice, PtraceSlices};
 
-/// The minimum number of reads and writes during a pause. With fewer, there is nothing to compare with.
+/// Minimum number of reads and writes in a pause. With fewer, there is nothing to compare with.
 const FEW: u64 = 20;
 const CONFIDENCE: f64 = 0.95;
 

@@ -1,4 +1,4 @@
-//! Hand-written traces and the output expected for them.
+//! Hand-written traces and the output expected for each.
 
 use findings::TracedCall;
 use samples::{

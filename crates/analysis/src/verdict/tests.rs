@@ -1,4 +1,4 @@
-//! Tests the verdict on runs with known causes, and the parts of a report that must agree with it.
+//! Tests the verdict on runs with known causes, and that the parts of a report agree with it.
 
 use findings::{Cause, Conclusion, Grade, RunVerdict, TrustReason};
 use samples::{Disturber, ValidityWarning};
@@ -141,7 +141,7 @@ fn next_step_is_no_remedy_of_a_symptom_in_a_short_or_disturbed_run() {
     assert_eq!(next(6, true).as_deref(), Some("disturbed"));
 }
 
-/// The table of write-up 002, without names that ask for a comparison.
+/// The table of write-up 002. No names ask for a comparison.
 #[test]
 fn single_numbers_are_compared_with_the_baseline_of_their_table() {
     let mut run = Fixture::new(1);
@@ -156,7 +156,7 @@ fn single_numbers_are_compared_with_the_baseline_of_their_table() {
     assert!((change.change.ratio - 1.22 / 2.99).abs() < 1e-9 && !change.is_established(), "{change:#?}");
 }
 
-/// The table of write-up 004: one number for each configuration, in which vhost gains 38 %.
+/// The table of write-up 004: one number per configuration. vhost gains 38 %.
 #[test]
 fn single_numbers_show_the_largest_difference_that_may_be_noise() {
     let mut run = Fixture::new(1);

@@ -9,7 +9,7 @@ use samples::{EndReason, RunRecord, RunState};
 use super::{changes::Difference, count};
 use crate::observations::Observations;
 
-/// Fraction below which variation between the trials of a result is not mentioned.
+/// Smaller relative variation between a result's trials is not mentioned.
 const NOTABLE: f64 = 0.1;
 
 pub(super) fn trust(findings: &Findings, differences: &[Difference<'_>]) -> Trust {

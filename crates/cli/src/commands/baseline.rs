@@ -16,7 +16,7 @@ use crate::{
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BaselineCommand {
-    /// Name a run as a baseline. An existing name is moved to this run
+    /// Name a run as a baseline, or move an existing name to this run
     Set {
         /// The name: letters, digits, `.`, `_` and `-`
         #[arg(value_parser = name)]

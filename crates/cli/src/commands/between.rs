@@ -38,8 +38,8 @@ pub(crate) struct BetweenArgs {
     /// Also measure the latency of each hop, by repeating the trials with probes
     #[arg(long)]
     hops: bool,
-    /// Run the traffic inside the workloads' cgroups, within the limits of the cgroups. The traffic then uses
-    /// CPU time and memory of the workloads
+    /// Run the traffic inside the workloads' cgroups, where it is subject to their limits and uses their CPU
+    /// time and memory
     #[arg(long)]
     as_workload: bool,
     /// Trials per workload. More trials give narrower intervals [default: 6, in less than 60 s]
@@ -48,7 +48,7 @@ pub(crate) struct BetweenArgs {
     /// Also write the report to this file; its extension selects the format: .html, .md, .json, .csv
     #[arg(long, visible_alias = "output", short = 'o', value_name = "FILE")]
     report: Option<PathBuf>,
-    /// Do not ask for confirmation before loading the path. Required if standard input is not a terminal
+    /// Load the path without confirmation. Required if standard input is not a terminal
     #[arg(long, short)]
     yes: bool,
 }

@@ -32,14 +32,13 @@ pub(crate) struct CheckArgs {
 }
 
 const MOST_LOSS: Share = Share(0.05);
-/// Counts vary by up to 0.2 %.
+/// Instruction counts vary by up to 0.2 %.
 const MOST_LOSS_OF_COUNTS: Share = Share(0.01);
 
 const EXIT_STATUS: &str = "Exit status: 0 no result regressed by more than the limits; 1 at least one did; \
     2 inconclusive; 64 usage error; 65 the check could not run, e.g. because a run cannot be read.";
 
 pub(crate) fn run(args: &CheckArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
-    // Differs from the exit status of a regression or an inconclusive check.
     checked(args, shared).context(CheckFailure)
 }
 

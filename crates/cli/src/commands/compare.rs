@@ -27,7 +27,7 @@ pub(crate) struct CompareArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct History {
-    /// Assume the default run-to-run noise, instead of estimating it from the newest stored runs of A's scenario
+    /// Assume the default run-to-run noise, instead of estimating it from the newest runs of A's scenario
     #[arg(long)]
     no_history: bool,
 }

@@ -22,7 +22,7 @@ use verdict::Verdict;
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// Check this host instead, over SSH: whether paths can end there
+    /// Instead, check over SSH whether paths can end at this host
     #[arg(long, value_name = "USER@HOST", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     host: Option<String>,
     /// List the capabilities that plumb uses, what works without them, and whether this process has them
@@ -79,7 +79,8 @@ fn checks(rights: &Result<Rights, impl Display>) -> Vec<Check> {
     all
 }
 
-/// Without privileges, no path can be tested, and a refusal does not imply that the kernel lacks a feature.
+/// Blames missing privileges for failed path checks, because a refusal does not imply that the kernel lacks a
+/// feature.
 fn blame_rights(checks: &mut [Check], rights: &Result<Rights, impl Display>) {
     for check in checks.iter_mut().filter(|check| check.status == Status::Missing) {
         match (rights, check.group) {

@@ -1,4 +1,4 @@
-//! `plumb explain`: prints a page of docs/findings with the settings of platforms, or all findings of a run.
+//! `plumb explain`: prints a page of docs/findings with platform settings, or all findings of a run.
 
 use std::ffi::OsStr;
 
@@ -57,7 +57,7 @@ fn of_run(name: &str, shared: &GlobalFlags) -> anyhow::Result<String> {
     }
 }
 
-/// Completes the names of findings.
+/// Completes the names of findings, but accepts any run.
 #[derive(Debug, Clone)]
 struct FindingOrRun;
 
@@ -84,8 +84,8 @@ fn on_platforms(finding: &str) -> String {
     if lines.is_empty() { lines } else { format!("\n## Platforms\n\n{PLACEHOLDERS}\n{lines}") }
 }
 
-/// Turns table rows into list items, because some tables are too wide for a terminal. An item contains the
-/// first column, then the other columns with their headings.
+/// Turns table rows into list items, because some tables are too wide for a terminal. Each item starts with the
+/// first column, followed by the other columns and their headings.
 fn listed(page: &str) -> String {
     let mut head: Option<Vec<&str>> = None;
     let mut text = String::new();

@@ -20,8 +20,7 @@ pub(crate) enum FleetCommand {
     Scenario(scenario::ScenarioArgs),
     /// Create a directory for a fleet's keys and its NATS server configuration
     Init(register::InitArgs),
-    /// Authorise a member or a controller: create its key and configuration, and update the server's user
-    /// list
+    /// Authorise a member or controller: create its key and configuration, and update the server's user list
     Add(register::AddArgs),
     /// Stop a member from starting further agents, e.g. for maintenance of its host
     Drain(drain::DrainArgs),

@@ -1,4 +1,4 @@
-//! `plumb import`: turns logs of other tools into a run. It imports either everything or nothing.
+//! `plumb import`: turns logs of other tools into a run. Imports either everything or nothing.
 
 pub(crate) mod reading;
 mod summary;
@@ -23,12 +23,12 @@ use crate::{exit::Exit, failure::Misuse, global_flags::GlobalFlags, output, reme
 
 const NAMED: usize = 40;
 
-/// A summary compares all results, so it is printed only for up to this many results.
+/// Maximum results for a summary, because the summary compares all of them.
 const MAX_SUMMARY: usize = 1000;
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
-    /// Logs and tables of other tools, possibly within other text; `-` is standard input
+    /// Logs and tables of other tools, also within other text; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
     /// The run's title, which applies to all tests like a heading: "with vhost + Host->VM"
@@ -43,8 +43,7 @@ pub(crate) struct ImportArgs {
     /// A table column to treat as a metric (may be repeated)
     #[arg(long, value_name = "COLUMN")]
     metric: Vec<String>,
-    /// Treat all tests with equal settings as trials of one result, even from different files or parts of a
-    /// file
+    /// Treat all tests with equal settings as trials of one result, even across files or parts of a file
     #[arg(long)]
     together: bool,
     /// Also import tables from files that contain tool logs (they usually repeat the logs)

@@ -1,6 +1,6 @@
-//! iperf3 flags that have no effect in plumb or are not supported, and what to use instead.
+//! iperf3 flags that plumb ignores or does not support, and what to use instead.
 //!
-//! They are listed in docs/guide/client-server.md.
+//! docs/guide/client-server.md lists them.
 
 use clap::Args;
 
@@ -10,7 +10,7 @@ use sys::output_file;
 
 use crate::output;
 
-/// Flags of the client and the server that are only accepted so that iperf3 command lines work unchanged.
+/// Client and server flags that plumb accepts only so that iperf3 command lines work unchanged.
 #[derive(Debug, Args)]
 pub(crate) struct Ignored {
     #[arg(short = 'V', long, hide = true)]

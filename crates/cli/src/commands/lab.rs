@@ -1,4 +1,4 @@
-//! `plumb lab`: creates and removes labs that keep running after a command ends, and runs commands in them.
+//! `plumb lab`: creates and removes persistent labs, and runs commands in them.
 
 use std::{env, io, path::PathBuf, process::Command, time::Duration};
 
@@ -22,9 +22,9 @@ use crate::{
     source,
 };
 
-/// Set for commands run by `lab shell`, to PID/START_TIME of the lab's holder.
+/// Set by `lab shell` to PID/START_TIME of the lab's holder.
 const LABEL: &str = "PLUMB_LAB_HOLDER";
-/// Time to exit before a process is killed.
+/// Time for a process to exit before it is killed.
 const GRACE: Duration = Duration::from_secs(2);
 const READY: &str = "ready";
 
@@ -86,8 +86,8 @@ pub(crate) fn run(command: &LabCommand, shared: &GlobalFlags) -> anyhow::Result<
     Ok(Exit::Success)
 }
 
-/// Labs are listed in a directory that, like the labs, does not survive a reboot. It is opened before entering a user
-/// namespace, in which root and other users look the same.
+/// Opens the directory that lists labs, which, like the labs, does not survive a reboot. Call this before
+/// entering a user namespace, where root and other users look the same.
 fn registry(shall_be: bool) -> anyhow::Result<Registry> {
     let named = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|folder| folder.is_absolute());
     let folder = machine::runtime_folder(named, &env::temp_dir()).join("plumb/labs");
@@ -116,7 +116,7 @@ fn up(registry: &Registry, args: &UpArgs, shared: &GlobalFlags) -> anyhow::Resul
 fn keep(registry: &Registry, args: &UpArgs, shared: &GlobalFlags) -> anyhow::Result<()> {
     let result = try_keep(registry, args, shared);
     if let Err(error) = &result {
-        // The parent command reads one line of standard output.
+        // The parent command expects one line: this error, or READY.
         output::line(watch::causes(error))?;
     }
     result
@@ -129,14 +129,14 @@ fn try_keep(registry: &Registry, args: &UpArgs, shared: &GlobalFlags) -> anyhow:
     let stop = Stop::new();
     interrupt::set_on_signal(&stop.flag())?;
     registry.keep(&name, &scenario, &stop, |_| {
-        // The lab keeps running after the parent command ends.
+        // The lab keeps running even if the parent command has exited.
         let _ = output::line(READY);
     })?;
     Ok(())
 }
 
 fn name_of(args: &UpArgs, shared: &GlobalFlags) -> anyhow::Result<String> {
-    // Errors are best shown by the command that the user ran.
+    // Load the scenario here too, so that the user's own command reports errors in it.
     let scenario = source::load(&args.scenario, shared)?.scenario;
     let name = args.name.clone().unwrap_or(scenario.name);
     let fine = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
@@ -188,7 +188,7 @@ fn list(registry: &Registry, format: ListFormat) -> anyhow::Result<()> {
     Ok(output::line(table)?)
 }
 
-/// Only returns on an error, because exec replaces this process.
+/// Returns only on an error, because exec replaces this process.
 fn shell(registry: &Registry, args: &ShellArgs) -> anyhow::Result<anyhow::Error> {
     let lab = registry.find(args.lab.as_deref())?;
     let host = lab.hosts.iter().find(|host| host.name == args.host).ok_or_else(|| {
@@ -209,7 +209,7 @@ fn shell(registry: &Registry, args: &ShellArgs) -> anyhow::Result<anyhow::Error>
         .context(format!("cannot run {program} in host {} of lab {}", host.name, lab.name)))
 }
 
-/// Also ends the processes started by `lab shell`. Fails if other processes still use a network namespace of the lab.
+/// Also ends processes started by `lab shell`. Fails if other processes still use a network namespace of the lab.
 fn down(registry: &Registry, names: &[String], all: bool) -> anyhow::Result<Exit> {
     let labs = match (all, names) {
         (true, _) => registry.list()?.into_iter().filter(|lab| lab.holder.is_alive()).collect(),
@@ -239,8 +239,7 @@ fn down(registry: &Registry, names: &[String], all: bool) -> anyhow::Result<Exit
     Ok(exit)
 }
 
-/// Ends the processes that `lab shell` started in these holders' labs, unless this command runs in such a
-/// shell.
+/// Ends processes started by `lab shell` in these labs, unless this command itself runs in such a shell.
 fn end_shells(is_removed: impl Fn(Holder) -> bool) -> anyhow::Result<bool> {
     if env::var_os(LABEL).is_some() {
         return Ok(false);

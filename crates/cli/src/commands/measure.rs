@@ -1,5 +1,5 @@
-//! `plumb measure`: inspects a running virtual machine from outside: configuration, CPU attribution, device
-//! traffic and recommended settings.
+//! `plumb measure`: shows a running virtual machine's configuration, CPU attribution, device traffic and
+//! recommended settings, as seen from outside.
 
 mod flags;
 mod merged;

@@ -178,12 +178,12 @@ fn list(drawn: &[Picture]) -> Result<()> {
     Ok(())
 }
 
-/// Numbers the charts within each kind. Charts of the same kind are adjacent.
+/// Numbers the charts within each kind. Requires charts of the same kind to be adjacent.
 fn numbered(drawn: &[Picture]) -> impl Iterator<Item = (usize, &Picture)> {
     drawn.chunk_by(|one, other| one.kind() == other.kind()).flat_map(|alike| (1..).zip(alike))
 }
 
-/// Titles contain names, which can have any length and content.
+/// Truncates and escapes a title, because it may contain names of any length and content.
 fn brief(title: &str) -> String {
     const MOST: usize = 100;
     console::truncate_str(&output::harmless(title).replace('\n', " "), MOST, "…").into_owned()

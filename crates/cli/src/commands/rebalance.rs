@@ -40,8 +40,7 @@ pub(crate) struct RebalanceArgs {
     /// --replay
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-    /// Simulate the decisions for this recording, assuming that their moves are carried out. Contacts no
-    /// machine
+    /// Simulate decisions and their moves for this recording, without contacting any machine
     #[arg(long, value_name = "RECORD", conflicts_with_all = ["dry_run", "metrics", "state", "record"])]
     replay: Option<PathBuf>,
 }

@@ -37,8 +37,8 @@ pub(crate) struct ReportArgs {
     /// Objective of a sweep's recommendation [default: the run's, or efficient]
     #[arg(long, value_parser = one_of(OBJECTIVES))]
     objective: Option<Objective>,
-    /// Constraint on settings, e.g. p99<50us or throughput>10Gbit/s (may be repeated). Lists the settings
-    /// that meet it, and recommends the setting that uses the least CPU time
+    /// Constraint on settings, e.g. p99<50us or throughput>10Gbit/s (may be repeated). Lists the settings that
+    /// meet it, and recommends the one that uses the least CPU time
     #[arg(long, value_name = "BOUND")]
     require: Vec<Requirement>,
     /// Exclude settings above this level of a factor, e.g. streams=16 (may be repeated)
@@ -105,7 +105,7 @@ pub(crate) fn run(args: &ReportArgs, shared: &GlobalFlags) -> Result<Exit> {
         None => {
             let format = args.format.unwrap_or(FormatName::Terminal);
             let paged = format == FormatName::Terminal && !args.no_pager;
-            // On a terminal, the summary comes last. A pager starts at the top.
+            // On a terminal, the summary comes last. A pager starts at the top, so it comes first there.
             let summary =
                 if !paged && std::io::stdout().is_terminal() { Summary::Last } else { Summary::First };
             let options = Options { summary, ..with_flags(destination::here()) };

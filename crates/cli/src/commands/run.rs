@@ -114,7 +114,7 @@ pub(crate) struct RunArgs {
     /// Print plain lines instead of the live view
     #[arg(long, env = PLAIN, hide_env = true, value_parser = clap::builder::BoolishValueParser::new())]
     plain: bool,
-    /// The results of `plumb vs`. `true` marks results of A.
+    /// The results of `plumb vs`, with `true` for results of A.
     #[arg(skip)]
     results: BTreeMap<ResultId, bool>,
     #[arg(skip)]
@@ -146,8 +146,7 @@ impl RunArgs {
         }
     }
 
-    /// Applies the user's config file where neither a flag nor an environment variable is set. A resumed run
-    /// keeps its plan.
+    /// Applies the user's config file where no flag or environment variable is set. A resumed run keeps its plan.
     pub(crate) fn fill(&mut self, settings: &Settings) {
         if std::env::var_os(PLAIN).is_none() {
             self.plain |= settings.plain.unwrap_or(false);
@@ -169,7 +168,7 @@ pub(crate) enum Place {
 
 pub(crate) fn run(args: &RunArgs, shared: &GlobalFlags) -> Result<Exit> {
     let output = args.output.as_deref().map(report::Destination::parse).transpose()?;
-    // Needs no privileges.
+    // Plan before acquiring privileges, because `--dry-run` needs none.
     let new = if args.resume.is_none() { Some(job::planned(args, shared)?) } else { None };
     if let Some((source, plan)) = new.as_ref().filter(|_| args.dry_run) {
         super::scenario::print_plan(&source.scenario, plan)?;
@@ -207,8 +206,8 @@ fn execute(
     store: &mut Store,
     output: Option<&report::Destination>,
 ) -> Result<Exit> {
-    // Only a single-threaded process can enter a user namespace. If the lab has no namespaces, the process
-    // does not enter one, so that `ssh` runs as the calling user.
+    // Only a single-threaded process can enter a user namespace, so this comes before any threads. If the lab
+    // has no namespaces, do not enter one, so that `ssh` runs as the calling user.
     let makes_hosts = !job.source.scenario.lab.outside().hosts.is_empty();
     let rights = makes_hosts.then(Rights::acquire).transpose().context(NoRights)?;
     let stop = Stop::new();
@@ -239,7 +238,7 @@ fn measure(
     stop: &Stop,
 ) -> Result<Vec<SkippedResult>> {
     let mut progress = Shown::of(job, args.plain, args.keep_disturbed, stop);
-    // Only the warnings of other runs depend on this.
+    // Ignore errors, because other runs use this only for a warning.
     let _presence = Presence::announce(&job.id.0);
     show_notices(job, rights, &mut progress);
     let request = Request {
@@ -295,7 +294,7 @@ fn fleet_of(scenario: &Scenario, stop: &Stop) -> Result<Option<Arc<Controller>>>
         return Ok(None);
     }
     let FleetFile { access, .. } = FleetFile::of_user()?;
-    // Progress lines would corrupt the live view. Agents that disconnect are reported as errors.
+    // Discard progress lines, which would corrupt the live view. Errors report agents that disconnect.
     Ok(Some(Arc::new(Controller::open(&access, &stop.flag(), |_| ())?)))
 }
 
@@ -313,7 +312,7 @@ fn summarise(args: &RunArgs, job: &Job, store: &Store) -> Result<()> {
     Ok(output::coloured(&report::for_terminal(&findings, &record)?)?)
 }
 
-/// Returns the reason for using a virtual hypervisor. A resumed run does not change where it runs.
+/// Returns why the run uses a virtual hypervisor, if it does. A resumed run stays where it started.
 fn hypervisor_reason(job: &Job, args: &RunArgs) -> Option<Inside> {
     let counted = |record: &RunRecord| record.trials.iter().any(|trial| trial.instructions.is_some());
     if args.count || job.resume.as_ref().is_some_and(counted) {

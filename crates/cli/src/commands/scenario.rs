@@ -123,7 +123,7 @@ pub(super) fn write_new(name: &str, text: &str, output: Option<&Path>) -> Result
     ))?)
 }
 
-/// Without variants, even an invalid scenario is printed.
+/// Prints even an invalid scenario, unless variants have to be applied.
 fn scenario_text(name: &str, variants: &Variants, shared: &GlobalFlags) -> Result<String> {
     if variants.are_none() {
         Ok(source::text(name, shared)?.1)
@@ -225,7 +225,7 @@ fn refuse(diagnosis: Diagnosis, format: CheckFormat) -> Result<Exit> {
 pub(crate) fn print_plan(scenario: &Scenario, plan: &Plan) -> io::Result<()> {
     output::line(format_args!("{}: {}", scenario.name, scenario.title))?;
     output::line("paths:")?;
-    // A host is the baseline of the workloads that list it first.
+    // A workload that lists hosts uses the first one as its baseline.
     let baselines: HashSet<&PathName> =
         plan.results.iter().filter(|result| result.baseline).map(|result| &result.path).collect();
     for path in &scenario.paths {

@@ -21,7 +21,7 @@ pub(crate) fn run(args: &ServerArgs) -> anyhow::Result<Exit> {
     args.log_file.redirect()?;
     let config = config::config(args)?;
     let mut bound = Bound::new(&config).context("cannot serve")?;
-    // Each thread drops its privileges separately, so this comes before any threads are created.
+    // Do this before starting any threads, because each thread drops its privileges separately.
     if !args.rights.unconfined {
         bound.confine(args.rights.user.as_deref()).context("cannot drop privileges")?;
     }
@@ -52,7 +52,7 @@ impl Watcher for EventPrinter {
         if let Event::Trouble { error } = &event {
             self.log.write_some(LogTarget::Stderr, format!("error: {error}"));
         }
-        // JSON documents are results, so only the log quota per address limits them.
+        // JSON documents are results, so only the log quota per address applies to them.
         if self.json
             && let Some(document) = server::document(&event)
         {
@@ -75,7 +75,7 @@ impl EventPrinter {
     }
 }
 
-/// Write errors are ignored, because the server must keep running if nothing reads its output.
+/// Ignores write errors, because the server must keep running if nothing reads its output.
 fn write(target: LogTarget, line: &str) {
     match target {
         LogTarget::Stdout => drop(output::line(line)),

@@ -92,7 +92,6 @@ pub(crate) fn run(args: &WatchArgs, shared: &GlobalFlags) -> Result<Exit> {
         return Ok(Exit::Success);
     }
     let measured = measured(args, shared, &plan, watched, archive);
-    // Differs from the exit status of a regression or an inconclusive check.
     if args.once { measured.context(CheckFailure) } else { measured }
 }
 
@@ -148,7 +147,7 @@ fn exit(end: WatchEnd, once: bool) -> Exit {
 fn state_path(store: &Path, plan: &Path) -> Result<PathBuf> {
     Ok(match Location::parse(store)? {
         Location::File(file) => state_file(&file, plan),
-        // The state is stored at the default location of runs, because a plan is watched by a single machine.
+        // Store the state on this machine, because only one machine watches a plan.
         server @ Location::Server(_) => {
             let name = server.to_string().replace('/', "_");
             state_file(&store_path::default_path()?.with_file_name(name), plan)
@@ -180,7 +179,7 @@ fn watched(measures: &[Measure], shared: &GlobalFlags) -> Result<Vec<Watched>> {
     Ok(watched)
 }
 
-/// Checked early, because otherwise every round would report that it is missing.
+/// Fails early, because otherwise every round would report the missing baseline.
 fn require_baseline(archive: &Archive, measure: &Measure) -> Result<()> {
     let Against::Baseline(name) = &measure.against else { return Ok(()) };
     let missing = match archive.baseline(name) {

@@ -1,4 +1,4 @@
-//! `plumb web`: serves web pages about the store. This file controls access, and the `web` crate renders the pages.
+//! `plumb web`: serves web pages about the store. The `web` crate renders the pages.
 
 use std::{
     fs,
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &WebArgs, shared: &GlobalFlags) -> Result<Exit> {
     let scheme = if config.tls.is_some() { "https" } else { "http" };
     let stop = interrupt::stream()?;
     let listening = |at: SocketAddr| {
-        // The server keeps running if standard output is closed.
+        // Keep running even if standard output is closed.
         let _ = output::line(format_args!("plumb web: {scheme}://{at}/ (stop with Ctrl-C)"));
     };
     web::serve(config, Box::new(Reports), stop, listening)?;
@@ -131,7 +131,7 @@ impl Documents for Reports {
         let record = store.load(run)?;
         let options = destination::in_a_file();
         let format = match rendition {
-            // The record as stored, which includes the tests of remedies.
+            // The record as stored.
             Rendition::Raw => return Ok(record.document()?),
             Rendition::Shown => {
                 let (record, findings) = remedy_results::findings(store, record)?;

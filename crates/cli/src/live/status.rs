@@ -21,7 +21,7 @@ impl StatusLine {
         Self { whole, ticks: BTreeMap::new() }
     }
 
-    /// Adds a sample. Returns the line when a tick is complete, i.e. when a sample from the next tick arrives.
+    /// Returns the line once a tick is complete, i.e. when a sample from the next tick arrives.
     pub(crate) fn take(&mut self, interval: &Interval, room: usize) -> Option<String> {
         let number = interval.start.0.midpoint(interval.end.0) / TICK.0;
         let is_next = self.ticks.last_key_value().is_some_and(|(last, _)| number > *last);

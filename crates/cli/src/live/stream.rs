@@ -1,6 +1,6 @@
 //! Progress lines of a stream, for each connection and for their sum.
 //!
-//! Each line combines several shorter samples.
+//! Each line combines several samples.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ struct Key {
 }
 
 impl StreamLines {
-    /// Prints a line per connection and interval. An interval of 0 disables the lines.
+    /// An interval of 0 disables the lines.
     pub(crate) fn new(every: Nanos, connections: u32) -> Self {
         Self { every, connections: connections as usize, open: BTreeMap::new(), whole: BTreeMap::new() }
     }
@@ -35,7 +35,7 @@ impl StreamLines {
             return Vec::new();
         }
         let key = Key { direction: flow.direction, sends: flow.sends, id: flow.id };
-        // Warm-up samples are never merged with measured samples.
+        // Never merge warm-up samples with measured ones.
         let before = self.open.remove(&key);
         let (cut, before) = match before {
             Some(before) if before.warmup != interval.warmup => (Some(before), None),
@@ -59,20 +59,19 @@ impl StreamLines {
         printed
     }
 
-    /// A sample may end slightly early or late.
+    /// Adds half a sample, because a sample may end slightly early or late.
     fn number(&self, at: Nanos, sample: &Interval) -> u64 {
         (at.0 + (sample.end - sample.start).0 / 2) / self.every.0
     }
 
     fn close(&mut self, key: Key, interval: Interval) -> Vec<String> {
-        // Use the middle of the sample, because its end may be slightly early or late. Lines for the warm-up come
-        // first.
+        // Use the middle, because the end may be slightly early or late. Warm-up lines come first.
         let middle = (interval.start.0 + interval.end.0) / 2;
         let number = middle / self.every.0 * 2 + u64::from(!interval.warmup);
         let rows = self.whole.entry(number).or_default();
         let row = rows.remove(&key).map_or(interval, |before| before.and(&interval));
         let _ = rows.insert(key, row);
-        // A connection that has ended, or is late by a line, does not delay the lines of other connections.
+        // Do not wait for connections that have ended or are a line late.
         let due = if rows.len() == self.connections { number + 1 } else { number };
         let later = self.whole.split_off(&due);
         std::mem::replace(&mut self.whole, later).into_values().flat_map(|rows| lines(&rows)).collect()

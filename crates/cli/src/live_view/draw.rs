@@ -209,7 +209,7 @@ fn findings(state: &State, width: usize, height: usize, colours: Colours) -> Vec
             Severity::Note => colours.plain(),
         };
         let entry_lines = listed("•", &finding.text, style, width);
-        // Findings that do not fit are only shown in the report.
+        // Drop findings that do not fit. The report shows them.
         if lines.len() + entry_lines.len() <= height {
             lines.extend(entry_lines);
         }

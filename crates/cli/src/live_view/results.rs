@@ -1,4 +1,4 @@
-//! The table of results, with one row per result, grouped by workload. Scrolling is handled elsewhere.
+//! The table of results, with one row per result, grouped by workload.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,4 @@
-//! Owns the terminal during the live view: sets it up, always restores it, redraws it up to four times per
-//! second on its own thread, and handles keys.
+//! Sets up and restores the terminal for the live view, redraws it up to four times per second, and handles keys.
 
 use std::{
     fs,
@@ -29,7 +28,7 @@ use watch::{Message, State, cpu_time};
 use super::{colours::Colours, draw::draw};
 
 const FRAME: Duration = Duration::from_millis(250);
-/// Large enough to write a frame with one system call.
+/// Large enough to write a frame in one system call.
 const BUFFER: usize = 64 << 10;
 const PAGE: usize = 8;
 
@@ -55,7 +54,7 @@ impl Drop for Screen {
     }
 }
 
-/// A retry would fail too.
+/// Ignores errors, because a retry would fail too.
 fn give_back() {
     if TAKEN.swap(false, Ordering::Relaxed) {
         let _ = execute!(io::stderr(), terminal::LeaveAlternateScreen, cursor::Show);
@@ -137,7 +136,7 @@ fn is_end(key: KeyEvent) -> bool {
     is_interrupt || matches!(key.code, KeyCode::Char('q' | 'Q'))
 }
 
-/// A background process would be stopped if it accessed the terminal (proc_pid_stat(5): `pgrp`, `tpgid`).
+/// The kernel stops a background process that accesses the terminal (proc_pid_stat(5): `pgrp`, `tpgid`).
 pub(super) fn is_in_foreground() -> bool {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields = stat.rsplit_once(") ").map_or("", |(_, fields)| fields);

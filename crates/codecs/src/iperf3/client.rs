@@ -10,7 +10,7 @@ use super::{
     inbox::{Due, Inbox, Item, frame, read},
 };
 
-/// The timeout for each step of the server. iperf3 itself has no such timeout.
+/// Timeout for each step of the server. iperf3 has none.
 const PATIENCE: Nanos = Nanos::from_secs(30);
 
 #[derive(Debug, Clone, PartialEq)]
@@ -89,8 +89,8 @@ impl Machine {
         }
     }
 
-    /// Call this when this end has stopped sending, and [`Self::exchange`] once everything has been received.
-    /// This has no effect unless the test is running.
+    /// Call this once this end has stopped sending, and [`Self::exchange`] once everything has been received. Has
+    /// no effect unless the test is running.
     pub fn end_test(&mut self, now: Nanos) {
         if self.phase == Phase::Running {
             self.send_state(State::TestEnd);

@@ -1,4 +1,4 @@
-//! Error numbers sent by a server (`i_errno` in iperf_api.h), and additional ones for plumb clients.
+//! Error numbers sent by a server (`i_errno` in iperf_api.h), and additional ones of plumb's client.
 
 use std::fmt;
 
@@ -136,7 +136,7 @@ impl ErrorCode {
     }
 }
 
-/// The errno sent with [`ErrorCode::AUTHORIZATION`] if the address is not allowed (EACCES).
+/// Sent with [`ErrorCode::AUTHORIZATION`] if the address is not allowed (EACCES).
 pub const NOT_ALLOWED: i32 = 13;
 
 fn wire_value(number: u64) -> i32 {

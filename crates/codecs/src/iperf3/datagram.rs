@@ -16,12 +16,12 @@ pub struct UdpHeader {
     pub counter: u64,
 }
 
-/// A request to start a UDP stream, which is in the client's byte order.
+/// A request to start a UDP stream, in the client's byte order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Connect {
-    /// `9876` on the wire, which is used since version 3.11.
+    /// `9876` on the wire, since version 3.11.
     Text,
-    /// The number 123456789, which was used before version 3.11.
+    /// The number 123456789, before version 3.11.
     Legacy,
 }
 
@@ -37,8 +37,8 @@ impl CounterWidth {
 }
 
 impl UdpHeader {
-    /// Writes the header. As in iperf3, a 32-bit counter contains the lower half of the number. Panics if the
-    /// datagram is shorter than the header.
+    /// Writes the header. As in iperf3, a 32-bit counter holds the lower half of the number. Panics if the datagram
+    /// is shorter than the header.
     #[inline]
     pub fn write(self, width: CounterWidth, datagram: &mut [u8]) {
         datagram[..4].copy_from_slice(&self.seconds.to_be_bytes());

@@ -1,4 +1,4 @@
-//! Reasons why a control connection ended before its test did.
+//! Why a control connection ended before its test.
 
 use thiserror::Error;
 use units::Nanos;
@@ -7,7 +7,7 @@ use super::{ErrorCode, State};
 
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Failure {
-    /// The server is running another test, and it runs only one at a time.
+    /// The server runs only one test at a time.
     #[error("the server is busy with another test; try again later")]
     Busy,
     #[error("the server was terminated")]
@@ -22,7 +22,7 @@ pub enum Failure {
     Oversized { what: &'static str, length: u32, limit: u32 },
     #[error("cannot parse the {what}: {reason}")]
     Malformed { what: &'static str, reason: String },
-    /// The peer's results are impossible, and nothing else reports the number of bytes it received.
+    /// The peer's results are impossible, and nothing else tells how many bytes it received.
     #[error("the other end's results are impossible: {claim}")]
     Impossible { claim: String },
     #[error("waited {waited} for {awaited}; check that the other end is still running")]

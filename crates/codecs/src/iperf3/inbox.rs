@@ -4,10 +4,10 @@ use serde::de::DeserializeOwned;
 
 use super::Failure;
 
-/// The maximum size in bytes. iperf3 has allowed 8 KiB since version 3.18.
+/// Maximum size in bytes. iperf3 has allowed 8 KiB since version 3.18.
 pub const MAX_PARAMS: u32 = 64 << 10;
 pub const MAX_CLIENT_RESULTS: u32 = 1 << 20;
-/// The maximum size in bytes. The results may contain the server's whole report.
+/// Maximum size in bytes. The results may contain the server's whole report.
 pub const MAX_SERVER_RESULTS: u32 = 8 << 20;
 
 const RESERVED: usize = 4 << 10;
@@ -84,7 +84,7 @@ impl Inbox {
         Some(item)
     }
 
-    /// Version 3.12 of iperf3 sometimes omits the second error number.
+    /// iperf3 3.12 sometimes omits the second error number.
     pub(super) fn half_error(&self) -> Option<i32> {
         (self.buffered.len() >= 4).then(|| self.word(0))
     }
@@ -115,8 +115,7 @@ pub(super) fn read<T: DeserializeOwned>(what: &'static str, json: &[u8]) -> Resu
         .map_err(|error| Failure::Malformed { what, reason: excerpt(&error.to_string()) })
 }
 
-/// Shortens the text and replaces control characters, because the text may come from the peer and is printed
-/// to a terminal.
+/// Shortens the text and replaces control characters, because a peer's text may be printed to a terminal.
 fn excerpt(text: &str) -> String {
     let mut shown: String = text.chars().take(SHOWN).flat_map(harmless).collect();
     if text.chars().nth(SHOWN).is_some() {

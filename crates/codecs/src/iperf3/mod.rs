@@ -1,5 +1,5 @@
-//! The iperf3 protocol, versions 3.1 to 3.2x. A control connection carries state bytes and JSON, and data connections start
-//! with the test's cookie.
+//! The iperf3 protocol, versions 3.1 to 3.2x. A control connection carries state bytes and JSON. Data connections
+//! start with the test's cookie.
 //!
 //! Sources: <https://github.com/esnet/iperf> (src/iperf_api.c, iperf_client_api.c, iperf_server_api.c, iperf_udp.c,
 //! iperf_auth.c, iperf_error.c) and the captures in tests/captures.

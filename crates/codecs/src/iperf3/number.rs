@@ -1,5 +1,5 @@
-//! Numbers and flags in iperf3's JSON. Their form depends on the version: `true` or `1`, `1e9` or
-//! `1000000000`, or `null` after a failed division.
+//! Numbers and flags in iperf3's JSON. Depending on the version, they are `true` or `1`, `1e9` or `1000000000`, or
+//! `null` after a failed division.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde::{
     de::{Error, Visitor},
 };
 
-/// Parses an integer. Debian's 3.12 writes -1 as 2^64 - 1, which is corrected here.
+/// Parses an integer. Debian's 3.12 writes -1 as 2^64 - 1, which this corrects.
 pub(super) fn whole<'de, D: Deserializer<'de>>(from: D) -> Result<i64, D::Error> {
     Number::deserialize(from).map(Number::whole)
 }
@@ -53,8 +53,8 @@ impl Number {
     }
 }
 
-/// `#[serde(untagged)]` would buffer anything that a peer sends instead of a number, which takes many times
-/// as much memory as the text.
+/// `#[serde(untagged)]` would buffer anything that a peer sends instead of a number, in many times the memory of
+/// the text.
 impl<'de> Deserialize<'de> for Number {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         from.deserialize_any(NumberVisitor)

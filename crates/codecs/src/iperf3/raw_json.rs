@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// JSON of which only the syntax has been checked. It uses no more memory than its text.
+/// JSON with only its syntax checked. Uses no more memory than its text.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Unread(Box<RawValue>);

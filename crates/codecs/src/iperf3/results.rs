@@ -1,4 +1,4 @@
-//! The results that both ends exchange after a test.
+//! The results that both ends exchange.
 
 use serde::{Deserialize, Serialize};
 use serde_with::{apply, skip_serializing_none};
@@ -18,7 +18,7 @@ pub struct Results {
     pub cpu_util_total: f64,
     pub cpu_util_user: f64,
     pub cpu_util_system: f64,
-    /// 1 for a TCP sender that counts retransmits, 0 for a TCP sender that does not, and -1 for a receiver.
+    /// For TCP senders, 1 if they count retransmits, otherwise 0. -1 for receivers.
     #[serde(deserialize_with = "whole")]
     pub sender_has_retransmits: i64,
     pub congestion_used: Option<String>,
@@ -38,20 +38,20 @@ pub struct Results {
 pub struct StreamResults {
     pub id: i64,
     pub bytes: i64,
-    /// The number of retransmits of a TCP sender, or -1 for other streams.
+    /// Retransmits of a TCP sender, or -1 for other streams.
     pub retransmits: i64,
-    /// The jitter in seconds, for a UDP receiver (RFC 1889).
+    /// Jitter in seconds, for a UDP receiver (RFC 1889).
     #[serde(deserialize_with = "real")]
     pub jitter: f64,
-    /// The number of datagrams that a UDP receiver counted as lost, including the `-O` period.
+    /// Datagrams that a UDP receiver counted as lost, including the `-O` period.
     pub errors: i64,
-    /// The number of datagrams lost in the `-O` period, reported since version 3.14.
+    /// Datagrams lost in the `-O` period. Since version 3.14.
     pub omitted_errors: Option<i64>,
-    /// The number of datagrams sent, or the highest number received, including the `-O` period.
+    /// Datagrams sent, or the highest number received, including the `-O` period.
     pub packets: i64,
-    /// The number of datagrams in the `-O` period, reported since version 3.14.
+    /// Datagrams in the `-O` period. Since version 3.14.
     pub omitted_packets: Option<i64>,
-    /// Always 0, and reported since version 3.2.
+    /// Always 0. Since version 3.2.
     pub start_time: Option<f64>,
     pub end_time: Option<f64>,
 }

@@ -12,7 +12,7 @@ use super::{
 };
 
 const PATIENCE: Nanos = Nanos::from_secs(10);
-/// The additional time that a test may take. iperf3 allows ten state changes of 4 s each.
+/// Additional time that a test may take. iperf3 allows ten state changes of 4 s each.
 const GRACE: Nanos = Nanos::from_secs(40);
 
 #[derive(Debug, Clone, PartialEq)]

@@ -1,4 +1,4 @@
-//! Splits the bytes of a TCP connection into messages, using a fixed-size buffer.
+//! Splits a TCP byte stream into messages, using a fixed-size buffer.
 
 use std::ops::Range;
 
@@ -6,8 +6,8 @@ use thiserror::Error;
 
 use super::{Header, MAX_MESSAGE};
 
-/// Read into [`space`](Self::space) and call [`filled`](Self::filled) with the number of bytes read. Then
-/// take messages until none are left.
+/// Read into [`space`](Self::space) and pass the number of bytes to [`filled`](Self::filled). Then take messages
+/// until none are left.
 pub(super) struct Deframer {
     buffer: Box<[u8]>,
     start: usize,

@@ -1,15 +1,15 @@
-//! The 14-byte message header (src/message.h), and how to tell it from other protocols.
+//! The 14-byte message header (src/message.h), and how it differs from other protocols.
 
 use std::ops::BitOr;
 
-/// The length of the longest message, which is the maximum payload of a UDP datagram over IPv4. A stock
-/// server resets a TCP connection that announces a longer message.
+/// Length of the longest message: the maximum payload of a UDP datagram over IPv4. A stock server resets a TCP
+/// connection that announces a longer message.
 pub const MAX_MESSAGE: usize = 65_507;
 
-/// A message header. Its fields are big-endian and have 8, 2 and 4 bytes, in this order.
+/// A message header: three big-endian fields with 8, 2 and 4 bytes, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// The sequence number, which starts at 1 and is 0 for warm-up messages.
+    /// Starts at 1. Warm-up messages have 0.
     pub sequence: u64,
     pub flags: Flags,
     pub length: u32,
@@ -54,7 +54,7 @@ impl Flags {
     /// Set by clients, and cleared in a server's reply.
     pub const CLIENT: Self = Self(1);
     pub const PONG: Self = Self(2);
-    /// The server neither returns nor counts this message.
+    /// The server neither returns nor counts the message.
     pub const WARM_UP: Self = Self(4);
 
     const KNOWN: Self = Self(7);
@@ -80,8 +80,8 @@ impl BitOr for Flags {
     }
 }
 
-/// A sockperf client's first byte distinguishes it from text: a sequence number takes years to reach a
-/// nonzero first byte.
+/// The first byte distinguishes a sockperf client from text: it takes years until a sequence number makes it
+/// nonzero.
 #[must_use]
 pub fn may_begin(bytes: &[u8]) -> bool {
     let Some(header) = Header::read(bytes) else { return may_begin_in_part(bytes) };
@@ -113,8 +113,8 @@ mod tests {
         for stranger in [&b"plumbtrf"[..], b"abcdefg", b"GET / HTTP/1.1", b"9876", b"\x16\x03\x01"] {
             assert!((1..=stranger.len()).all(|cut| !may_begin(&stranger[..cut])), "{stranger:?}");
         }
-        // The errors are a sequence number of at least 2^48, a missing client flag, unknown flags, and
-        // lengths of 13, 65,508 and more.
+        // A sequence number of at least 2^48, a missing client flag, unknown flags, and lengths of 13, 65,508 and
+        // more.
         for (place, byte) in [(1, 1), (9, 2), (9, 9), (8, 1), (13, 13), (10, 1), (11, 1)] {
             let mut bad = good;
             bad[place] = byte;

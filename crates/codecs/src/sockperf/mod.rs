@@ -1,8 +1,8 @@
-//! The sockperf protocol. Numbered messages have a 14-byte header, and a server sends them back on request. There is no
+//! The sockperf protocol. Numbered messages have a 14-byte header; a server returns them on request. There is no
 //! handshake.
 //!
-//! Sources: <https://github.com/Mellanox/sockperf> (src/message.h, client.h, server.h, switches.h; versions 3.7 to 3.10) and
-//! the captures in tests/captures/sockperf.
+//! Sources: <https://github.com/Mellanox/sockperf> (src/message.h, client.h, server.h, switches.h; versions 3.7 to
+//! 3.10) and the captures in tests/captures/sockperf.
 
 mod deframer;
 #[cfg(test)]

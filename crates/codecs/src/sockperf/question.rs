@@ -1,4 +1,4 @@
-//! A client's request, and how the client recognizes the reply to it.
+//! A client's request, and how to recognize the reply.
 
 use thiserror::Error;
 

@@ -1,11 +1,11 @@
-//! The server side of a TCP connection, which turns received bytes into replies in place.
+//! The server side of a TCP connection. Turns received bytes into replies in place.
 
 use std::ops::Range;
 
 use super::{Deframer, Reply, Violation, answer};
 
-/// Read into [`space`](Self::space) and call [`filled`](Self::filled) with the number of bytes read. Then
-/// send what [`answers`](Self::answers) returns until it returns `None`.
+/// Read into [`space`](Self::space) and pass the number of bytes to [`filled`](Self::filled). Then send what
+/// [`answers`](Self::answers) returns until it returns `None`.
 #[derive(Default)]
 pub struct ServerStream {
     messages: Deframer,
@@ -49,8 +49,8 @@ impl ServerStream {
         self.messages.filled(count);
     }
 
-    /// Returns consecutive replies, or `None` if more bytes are needed. Replies to earlier messages are
-    /// returned before an error.
+    /// Returns consecutive replies, or `None` if more bytes are needed. Replies to earlier messages come before an
+    /// error.
     #[inline]
     pub fn answers(&mut self) -> Result<Option<&[u8]>, Violation> {
         let mut run: Range<usize> = 0..0;

@@ -21,11 +21,11 @@ use crate::{
     wire::{self, Decoder, Delivery, ServerOp, WireError},
 };
 
-/// The connection is considered broken after three PINGs without a PONG.
+/// After three PINGs without a PONG, the connection counts as broken.
 const PING: Duration = Duration::from_secs(5);
 const UNANSWERED: u32 = 3;
 const FARTHEST: Duration = Duration::from_secs(15);
-/// After a connection has lasted this long, the next reconnect starts without a delay again.
+/// If a connection lasted this long, the next reconnect again starts without a delay.
 const STABLE: Duration = Duration::from_secs(15);
 
 pub(super) struct Driver {
@@ -49,7 +49,7 @@ impl Driver {
             }
             attempts += 1;
             sleep(delay(attempts)).await;
-            // This is normally reset by a PING, which requires a connection.
+            // A PING usually resets this, but requires a connection.
             self.shared.lines.store(0, Ordering::Relaxed);
             match self.target.dial(&self.shared.access).await {
                 Ok(dialed) => {
@@ -159,7 +159,7 @@ async fn ping(shared: &Shared) {
     }
 }
 
-/// There is no delay at first, then 250 ms, doubled for each further attempt.
+/// No delay at first, then 250 ms, doubled for each further attempt.
 fn delay(attempts: usize) -> Duration {
     let doublings = u32::try_from(attempts).unwrap_or(u32::MAX).saturating_sub(2).min(10);
     if attempts < 2 {

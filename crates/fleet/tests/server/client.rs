@@ -1,4 +1,4 @@
-//! A NATS server that has the users of a fleet, and raw clients.
+//! A NATS server with the users of a fleet, and raw clients.
 
 use std::{
     fs::{self, File},

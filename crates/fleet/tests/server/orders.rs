@@ -1,5 +1,5 @@
-//! Tests in which members are attacked by their server. It enforces no permissions, so any client can do what
-//! the server could do.
+//! Tests in which a server attacks its members. The server enforces no permissions, so any client can act as the
+//! server could.
 
 use std::{
     collections::BTreeMap,
@@ -173,7 +173,7 @@ pub(crate) fn forged_and_repeated() {
         let _ = attacker.publish("plumb.order.a.guest", "", payload.as_bytes());
         let _ = attacker.publish("plumb.order.a.ops", "", payload.as_bytes());
     }
-    // Orders are handled one at a time, so all forged orders precede this one.
+    // Members handle orders one at a time, so this reply shows that they have handled all forged orders.
     ops.drain("a", false).expect("it replies");
     assert!(!a.status.drained.load(Ordering::Relaxed) && !b.status.drained.load(Ordering::Relaxed));
     assert_eq!((a.started(), b.started()), (0, 0));
@@ -201,7 +201,7 @@ pub(crate) fn sessions() {
     member.refuses(before, "already received");
     assert_eq!(member.started(), 1);
     drop((session, writer));
-    // Each forged message ends its session, and no forged message reaches the agent.
+    // Each forged message ends its session without reaching the agent.
     let forged = |frame: &[u8]| {
         let mut changed = frame.to_vec();
         changed[30] ^= 1;

@@ -1,4 +1,4 @@
-//! Checks the permissions of each user against those of the others.
+//! Checks each user's permissions against all other users.
 
 use crate::client::{CONTROLLERS, MEMBERS, Server};
 

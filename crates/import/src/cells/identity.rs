@@ -1,4 +1,4 @@
-//! Identifies a test's cell, and derives names from the test's settings.
+//! Identifies a test's cell and derives names from its settings.
 
 use std::collections::BTreeMap;
 
@@ -113,8 +113,7 @@ pub(super) fn settings(imported: &ImportedSettings) -> BTreeMap<String, String> 
     .collect()
 }
 
-/// Returns the settings for the cell name. Defaults are left out, so that a log that does not print them gets the
-/// same cells.
+/// Returns the settings for the cell name. Leaves out defaults, so that a log without them gets the same cells.
 pub(super) fn unusual_settings(
     imported: &ImportedSettings,
     settings: &BTreeMap<String, String>,
@@ -137,7 +136,7 @@ pub(super) fn unusual_settings(
     settings.iter().filter(|(setting, _)| !usual(setting)).map(word).collect()
 }
 
-/// The tool's name without its version, but with its mode.
+/// Returns the tool's name with its mode, but without its version.
 pub(super) fn family(imported: &ImportedSettings) -> String {
     let mut words = imported.tool.split_whitespace();
     let first = words.next().unwrap_or_default();

@@ -50,7 +50,7 @@ impl File {
     }
 
     pub(super) fn started(&self) -> Option<f64> {
-        // In a computed series, times are relative to the start of the test.
+        // In a computed series, times are relative to the start of the test, so the start is unknown.
         let first =
             self.series.iter().filter_map(|series| Some(series.samples.first()?.at).filter(|at| *at > 1e9));
         first.min_by(f64::total_cmp)
@@ -68,7 +68,7 @@ struct Document {
     x_values: Vec<Value>,
 }
 
-/// The file version since which samples have the unit given in their metadata.
+/// The first file version in which samples have the unit stated in their metadata.
 const TRANSFORMED: u64 = 4;
 
 fn is_computed(name: &str) -> bool {
@@ -104,7 +104,7 @@ fn series(name: String, raw: &[Value], known: &BTreeMap<String, Value>) -> Optio
     let words: Vec<&str> = name.split_whitespace().collect();
     let has = |word: &str| words.contains(&word);
     let transport = if has("TCP") { Some(Transport::Tcp) } else { has("UDP").then_some(Transport::Udp) };
-    // A single round trip has a sequence number, and a mean has a duration.
+    // Single round trips have sequence numbers, and means have durations.
     let single = raw.iter().any(|sample| sample.get("seq").is_some())
         && samples.iter().all(|sample| sample.lasts.is_none());
     let kind = kind(&name, text("UNITS"), text("RUNNER"), single);
@@ -135,8 +135,7 @@ fn kind(name: &str, units: Option<&str>, runner: Option<&str>, single: bool) -> 
     }
 }
 
-/// Returns whether the series is part of another, like `TCP upload::1::tcp_cwnd` of the stream `TCP
-/// upload::1`.
+/// Returns whether the series is part of another: `TCP upload::1::tcp_cwnd` belongs to the stream `TCP upload::1`.
 fn is_part(name: &str) -> bool {
     name.rsplit_once("::").is_some_and(|(_, part)| !part.bytes().all(|byte| byte.is_ascii_digit()))
 }

@@ -1,8 +1,7 @@
-//! Reads flent's data files, which contain the samples of every series as JSON (flent 0.x to 2.x, file versions 1 to
-//! 4, <https://flent.org>).
+//! Reads flent's data files, which contain the samples of every series as JSON (flent 0.x to 2.x, file versions 1
+//! to 4, <https://flent.org>).
 //!
-//! All streams together form one test, and each round-trip series is a separate test. Computed sums and averages are
-//! skipped.
+//! All streams form one test, and each round-trip series is a test of its own. Skips computed sums and averages.
 
 mod file;
 mod pings;
@@ -24,7 +23,7 @@ use crate::{
 
 const FORMAT: &str = "flent";
 
-/// The maximum number of stream intervals that are copied into the round-trip series of a file.
+/// Maximum number of stream intervals to copy into the round-trip series of a file.
 const MOST_COPIED: usize = 1 << 18;
 const MOST_SERIES: usize = 256;
 

@@ -1,4 +1,4 @@
-//! Converts round-trip series, which consist of single round trips or of means.
+//! Converts round-trip series, which contain single round trips or means.
 
 use units::Nanos;
 use workload::{LatencyHistogram, PingPongData, Quantity, ReportedData, ReportedValue};
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{quantity::as_written, round_trips::Intervals};
 
-/// Returns the single round trips measured while streams ran, and the number of all others.
+/// Returns the single round trips measured while streams ran, and the number of others.
 pub(super) fn round_trips(series: &Series, span: Option<Span>) -> (PingPongData, u64) {
     let inside: Vec<&Sample> = series.samples.iter().filter(|sample| is_in(sample, span)).collect();
     let outside = series.samples.len() - inside.len();
@@ -33,8 +33,8 @@ pub(super) fn round_trips(series: &Series, span: Option<Span>) -> (PingPongData,
     (data, outside as u64)
 }
 
-/// Returns the mean round trip of each series that has only means, grouped by method. netperf reports the
-/// duration of each mean, so its means are weighted by their count. Other means are not weighted.
+/// Returns the mean round trip of each series of means, grouped by method. netperf reports the duration of each
+/// mean, so its means are weighted by the number of round trips. Other means are not weighted.
 pub(super) fn means(file: &File, span: Option<Span>) -> Vec<(&'static str, ReportedData)> {
     let of_method = |timed: bool| {
         let series = file.series.iter().filter(|series| series.kind == Kind::MeanRoundTrips);

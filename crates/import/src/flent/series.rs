@@ -17,9 +17,9 @@ pub(super) enum Kind {
     Stream {
         direction: Direction,
     },
-    /// One round trip per sample, in milliseconds.
+    /// Single round trips, in milliseconds.
     RoundTrips,
-    /// The mean round trip since the previous sample, in milliseconds.
+    /// Means of the round trips since the previous sample, in milliseconds.
     MeanRoundTrips,
     Other,
 }

@@ -8,10 +8,10 @@ use super::{
     series::{Kind, Series},
 };
 
-/// The maximum length of a series, in nanoseconds: 30 years.
+/// Maximum length of a series, in nanoseconds: 30 years.
 const LONGEST: u64 = 1_000_000_000_000_000_000;
 
-/// The start and end in seconds since 1970.
+/// Start and end, in seconds since 1970.
 pub(super) type Span = (f64, f64);
 
 pub(super) fn flows(file: &File) -> (Vec<Flow>, Vec<String>) {
@@ -47,13 +47,12 @@ fn direction(series: &Series) -> Option<Direction> {
     }
 }
 
-/// Converts a connection. The samples come from the client, because the server reports only a total for
-/// uploads.
+/// Converts a connection. The client provides the samples; the server only reports a total, for uploads.
 fn flow(id: u32, series: &Series, direction: Direction) -> Option<Flow> {
     let sampled = EndSeries { intervals: intervals(series)?, ..EndSeries::default() };
     let other = match series.received {
         Some((bytes, seconds)) if direction == Direction::Forward => one(bytes, seconds),
-        // TCP delivers every byte that it accepts, whereas UDP may not.
+        // TCP delivers every byte that it accepts. UDP may not.
         None if direction == Direction::Forward && series.transport == Some(Transport::Tcp) => {
             let (bytes, elapsed) = (sampled.bytes(), sampled.elapsed());
             EndSeries { intervals: vec![interval(0, elapsed.0, bytes.0)], ..EndSeries::default() }
@@ -63,8 +62,8 @@ fn flow(id: u32, series: &Series, direction: Direction) -> Option<Flow> {
     Some(Flow::of_ends(id, direction, sampled, other))
 }
 
-/// Returns the intervals. Each sample lasts for its duration, or until the next sample. Returns `None` if no
-/// data remains or the time overflows.
+/// Returns the intervals, or `None` if there are none or the time overflows. Each sample lasts for its duration, or
+/// until the next sample.
 fn intervals(series: &Series) -> Option<Vec<Interval>> {
     let mut intervals: Vec<Interval> = Vec::with_capacity(series.samples.len());
     let next = series.samples.iter().skip(1).map(|sample| Some(sample.at)).chain([None]);

@@ -1,5 +1,5 @@
-//! Determines the units of samples in files before version 4. flent stored samples as its tools printed them,
-//! and converted them only when it computed results.
+//! Determines the units of samples in files before version 4. There, flent stored samples as its tools printed
+//! them, and converted them only for results.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ type Transform = fn(f64) -> f64;
 const TRANSFORMS: [Transform; 5] =
     [|value| value, |value| 1e3 / value, |value| value * 1e3, |value| value / 1e6, |value| value / 1e3];
 
-/// The largest accepted ratio between the medians of samples and results.
+/// Maximum ratio between the medians of samples and results.
 const ALIKE: f64 = 1.5;
 
 pub(super) fn apply(series: &mut Series, results: Option<&Vec<Value>>) {

@@ -1,4 +1,4 @@
-//! Checks the intervals of one end against its summary. If they disagree, the summary is used.
+//! Checks the intervals of one end against the summary. If they disagree, the summary is used.
 
 use units::{Bytes, Nanos};
 use workload::Interval;
@@ -6,7 +6,7 @@ use workload::Interval;
 use super::{figure::Figure, row::Row};
 use crate::series::Series;
 
-/// The tolerated difference, as a fraction. Both values are rounded, and only the summary has an exact time.
+/// Tolerated difference, as a fraction. Both values are rounded, and only the summary has an exact time.
 const DIFFER: f64 = 0.03;
 
 /// A gap shorter than this fraction of an interval is the end of the test rather than a missing row.
@@ -25,7 +25,7 @@ impl Totals {
         Self { transfer: row.transfer, rate: row.rate }
     }
 
-    /// Scales the bytes and, if necessary, the times of all connections so that their totals are printed like the
+    /// Scales the bytes of all connections, and if necessary their times, to make the totals print like the
     /// summary. Changes the printed numbers of intervals only if there is no other way.
     pub(super) fn apply(self, ends: &mut [&mut [Interval]]) {
         for keeps_numbers in [true, true, true, false] {
@@ -40,7 +40,7 @@ impl Totals {
         }
     }
 
-    /// The factors for bytes and times. `None` if nothing has to change, or if too much would have to change.
+    /// Returns the factors for bytes and times, or `None` if no change is needed or it would be too large.
     fn factors(self, ends: &[&mut [Interval]]) -> Option<(f64, f64)> {
         let add =
             |sum: Span, it: &Interval| (sum.0 + it.bytes.0 as f64, sum.1 + (it.end - it.start).seconds());
@@ -118,7 +118,7 @@ impl Agreement {
     }
 }
 
-/// Adds the retransmits and late datagrams that only the summary includes to the last interval.
+/// Adds retransmits and late datagrams that only the summary contains to the last interval.
 pub(super) fn add_counts_of_summary(own: &mut [Interval], summary: &Interval) {
     let warms_up = own.iter().any(|interval| interval.warmup);
     let counted =
@@ -132,8 +132,7 @@ pub(super) fn add_counts_of_summary(own: &mut [Interval], summary: &Interval) {
     }
 }
 
-/// Returns the time before and between intervals that the intervals do not cover, in gaps of at least the
-/// length of an interval.
+/// Returns the time missing before and between intervals. Ignores gaps shorter than [`PART`] of an interval.
 pub(super) fn gaps(own: &Series) -> Nanos {
     let Some(usual) = usual(own) else { return Nanos(0) };
     let starts = own.intervals().map(|interval| interval.start.seconds());

@@ -1,5 +1,5 @@
-//! Parses a line of iperf3 that starts with a label in brackets, without context: `[  5]   0.00-1.00   sec  3.17 GBytes
-//! 27.3 Gbits/sec    0   3.11 MBytes`. The columns are defined in iperf_locale.c.
+//! Parses a single iperf3 line that starts with a label in brackets:
+//! `[  5]   0.00-1.00   sec  3.17 GBytes 27.3 Gbits/sec    0   3.11 MBytes`. iperf_locale.c defines the columns.
 
 use super::{
     figure::seconds,
@@ -10,7 +10,7 @@ use crate::imported_test::End;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum BracketLine {
     Row(Row),
-    /// Starts like a row, but cannot be parsed.
+    /// A row that cannot be parsed.
     Mangled,
     Header {
         segments: bool,
@@ -23,7 +23,7 @@ pub(super) enum BracketLine {
         local: String,
         remote: String,
     },
-    /// Late datagrams, printed in a summary.
+    /// Late datagrams in a summary.
     OutOfOrder {
         id: Id,
         count: u64,
@@ -39,7 +39,7 @@ pub(super) enum BracketLine {
     OlderRow,
 }
 
-/// A row may follow a timestamp, possibly in brackets. A line with more brackets than this is not an iperf3 row.
+/// A row may follow a timestamp, possibly in brackets. A line with more brackets is not an iperf3 row.
 const MOST_BRACKETS: usize = 8;
 
 const OLDER_HEADS: [&str; 5] = ["Write/Err", "NetPwr", "Reads", "Rtry", "Latency avg"];
@@ -100,7 +100,7 @@ fn interval<'a>(
     }
     let mut numbers = words.clone();
     if let (Some(count), Some("datagrams")) = (numbers.next(), numbers.next()) {
-        // iperf3 only prints times with one decimal in these lines.
+        // iperf3 prints times with one decimal only in these lines.
         let late = || Some(BracketLine::OutOfOrder { id, count: count.parse().ok()? });
         return Some(seconds(start).zip(seconds(end)).and_then(|_| late()).unwrap_or(BracketLine::Mangled));
     }

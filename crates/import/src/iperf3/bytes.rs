@@ -1,15 +1,14 @@
-//! Computes the length and bytes of an interval from three rounded numbers: time, transfer and rate, of which
-//! the more precise two are used.
+//! Computes the length and bytes of an interval from the more precise two of three rounded numbers: time, transfer
+//! and rate.
 
 use units::{Bytes, Nanos};
 
 use super::{figure::Figure, row::Row};
 
-/// Times are rounded to 10 ms, so the length of an interval may be off by this much.
+/// Times are rounded to 10 ms, which may change the length of an interval by this much.
 const ROUNDING: f64 = 0.01;
 
-/// For intervals shorter than this, the rounding error exceeds 10 %, so dividing the transfer by the rate is more
-/// accurate.
+/// In shorter intervals, the rounding error of the time exceeds 10 %. Transfer divided by rate is more accurate.
 const SHORT: f64 = 0.1;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +30,7 @@ pub(super) fn of(row: &Row) -> Option<IntervalVolume> {
     if printed == 0.0 {
         return None;
     }
-    // If rounding cannot explain the difference, the log is damaged.
+    // The log is damaged if rounding cannot explain the difference.
     let slack = |value: f64, within: f64| value * (ROUNDING / printed + 0.02) + within;
     let expected = rate.value * printed / 8.0;
     let allowed = slack(expected, rate.within * printed / 8.0) + transfer.within;

@@ -1,5 +1,5 @@
-//! Parses iperf3's command line for settings that iperf3 does not print, e.g. `$ iperf3 --client 192.0.2.1
-//! --length 64K -u`.
+//! Parses iperf3's command line for settings that the output lacks, e.g.
+//! `$ iperf3 --client 192.0.2.1 --length 64K -u`.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ const KEPT: [(&str, &str); 8] = [
     ("k", "blocks"),
     ("O", "omit"),
 ];
-/// The long names of the options above and of those stored in `CommandSettings`.
+/// Long names of these options and of those in `CommandSettings`.
 const LONG: &str = "udp=u client=c server=s parallel=P reverse=R length=l len=l bitrate=b bandwidth=b \
     set-mss=M window=w tos=S zerocopy=Z no-delay=N bytes=n blockcount=k omit=O";
 /// Short options that take a value (iperf3(1)).
@@ -80,7 +80,7 @@ impl CommandSettings {
             "C" => self.congestion = value.filter(|word| word.len() <= 32).map(str::to_owned),
             "b" => self.rate = value.and_then(rate),
             _ => {
-                // If the value is a shell variable, it is unknown.
+                // A shell variable is unknown.
                 let value = value.filter(|value| value.len() <= 32 && !value.contains('$'));
                 let named = |all: &[(&str, &str)]| {
                     all.iter().find(|(own, _)| *own == flag).map(|(_, name)| (*name).to_owned())

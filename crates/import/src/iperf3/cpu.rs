@@ -1,6 +1,6 @@
 //! Parses iperf3's CPU time: `CPU Utilization: local/sender 95.6% (0.5%u/95.1%s), remote/receiver 57.9% (...)`.
 
-/// The CPU time of both processes during the test, in percent of one CPU.
+/// CPU time of both processes during the test, in percent of one CPU.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Cpu {
     pub(super) own: f64,

@@ -1,9 +1,9 @@
-//! Numbers as iperf3 prints them. units.c prints at most three digits unless `-f` fixes the unit. Bits have decimal
-//! prefixes and bytes have binary ones, including in rates.
+//! Numbers as iperf3 prints them. units.c prints at most three digits unless `-f` fixes the unit. Prefixes are
+//! decimal for bits and binary for bytes, including in rates.
 
 use units::Nanos;
 
-/// A printed number. The exact value is within half a unit of its last digit.
+/// A printed number. The exact value is within half a unit of the last digit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Figure {
     pub(super) value: f64,
@@ -11,7 +11,7 @@ pub(super) struct Figure {
 }
 
 impl Figure {
-    /// Returns the closest value with the same printed form, even after rounding to whole bytes.
+    /// Returns the closest value with the same printed form, even if rounded to whole bytes.
     pub(super) fn nearest(self, value: f64) -> f64 {
         let within = self.within * 0.9;
         value.clamp(self.value - within, self.value + within)
@@ -48,7 +48,7 @@ fn printed(number: &str, factor: f64) -> Option<Figure> {
     let decimals = number.split_once('.').map_or(0, |(_, decimals)| decimals.len());
     let within = 0.5 * 10f64.powi(-(decimals.min(20) as i32)) * factor;
     let value = value * factor;
-    // No link or disk is that large, so the log is damaged.
+    // The log is damaged: no link or disk is that large.
     (value < 1e18).then_some(Figure { value, within })
 }
 

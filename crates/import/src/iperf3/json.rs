@@ -1,7 +1,6 @@
-//! Parses iperf3's JSON, which is either the document of `--json` or the events of `--json-stream`, each of which is a
-//! document.
+//! Parses iperf3's JSON: the document of `--json`, or the events of `--json-stream`, each of which is a document.
 //!
-//! Intervals are parsed one at a time, so memory use is close to the size of the text.
+//! Parses one interval at a time, so memory use is close to the size of the text.
 
 mod facts;
 mod measure;
@@ -56,8 +55,7 @@ impl Document for Json {
         if let (Some(event), Some(data)) = (parts.event, parts.data) {
             return self.event(event.get().trim_matches('"'), data, &lines, out);
         }
-        // Documents of flent have other keys. Documents of iperf3 have these keys, even if the test failed
-        // immediately.
+        // flent's documents have other keys. iperf3's have these, even if the test failed immediately.
         if parts.start.is_none() || (parts.intervals.is_none() && parts.end.is_none()) {
             return Claim::Declined;
         }

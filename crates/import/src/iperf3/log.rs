@@ -1,7 +1,7 @@
-//! The log of one end of a test, read from text or JSON, and its conversion.
+//! One end's log of a test, read from text or JSON, and its conversion.
 //!
-//! For each connection, the log contains the series of this end and at most a summary from the other end. The client
-//! receives the server's summary after the test, but the server does not receive the client's.
+//! For each connection, the log has the series of this end and at most a summary from the other end. After the
+//! test, the client receives the server's summary, but not vice versa.
 
 use std::{collections::BTreeMap, ops::RangeInclusive};
 
@@ -12,14 +12,14 @@ use workload::{Direction, EndSeries, Flow, Interval, Measurement, SocketFacts, S
 use super::cpu::Cpu;
 use crate::imported_test::{End, ImportedTest};
 
-/// A thread that uses more than this fraction of a CPU is a bottleneck, as in plumb's own trials.
+/// A thread above this CPU utilization is a bottleneck, as in plumb's own trials.
 const AT_ITS_LIMIT: f64 = 0.97;
 
 #[derive(Debug, Clone)]
 pub(super) struct Log {
     pub(super) format: &'static str,
     pub(super) lines: RangeInclusive<u64>,
-    /// `None` if unknown. The log is then treated as the client's.
+    /// If unknown, the log is treated as the client's.
     pub(super) end: Option<End>,
     pub(super) version: Option<String>,
     pub(super) transport: Option<Transport>,
@@ -45,9 +45,9 @@ pub(super) struct Stream {
     pub(super) socket: SocketFacts,
 }
 
-/// The size in bytes of the smallest segment that every path must support (RFC 879).
+/// Size in bytes of the smallest segment that every path must support (RFC 879).
 const SEGMENT: f64 = 536.0;
-/// If there are fewer retransmits than this, the same segments may have been sent repeatedly.
+/// Fewer retransmits may be the same segments, sent repeatedly.
 const MANY: u64 = 1000;
 
 impl Log {
@@ -117,8 +117,8 @@ impl Log {
         }
     }
 
-    /// Returns the CPU time of the processes. Since version 3.16, iperf3 uses one thread per stream, but it
-    /// logs only the sum, so the time is divided equally.
+    /// Returns the CPU time of the processes. Since 3.16, iperf3 uses one thread per stream but logs only the sum,
+    /// which is divided equally.
     fn threads(&self, end: End) -> Vec<ThreadCpu> {
         let Some(cpu) = self.cpu else { return Vec::new() };
         let elapsed = self.elapsed();
@@ -136,8 +136,7 @@ impl Log {
         threads
     }
 
-    /// Returns warnings. Before version 3.16, iperf3 had a single thread. Its CPU use shows whether it was
-    /// the bottleneck.
+    /// Before 3.16, iperf3 had a single thread, so the CPU use of the process shows whether it was the bottleneck.
     fn warnings(&self, end: End) -> Vec<ValidityWarning> {
         let Some(cpu) = self.cpu.filter(|_| self.version.is_some() && !self.has_threads()) else {
             return Vec::new();

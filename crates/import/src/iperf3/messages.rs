@@ -1,4 +1,4 @@
-//! Parses iperf3's lines outside tables, without context.
+//! Parses single iperf3 lines outside tables.
 
 use workload::Transport;
 
@@ -20,14 +20,14 @@ pub(super) enum Message {
     Reverse,
     Ruler,
     Done,
-    /// iperf3's error message, which is also printed after an interrupt.
+    /// iperf3's error message, also printed after an interrupt.
     Failed(String),
     Version(String),
     Time(String),
     Starting {
         protocol: Protocol,
         message: Option<u64>,
-        /// The seconds of `-O` and the type of service, if they were set.
+        /// The seconds of `-O` and the type of service, if set.
         options: Vec<(String, String)>,
     },
     Rate(f64),
@@ -41,8 +41,7 @@ pub(super) enum Message {
 
 type Reader = fn(&str, &str) -> Option<Message>;
 
-/// The marker of each kind of line, in the order in which they are tried. `contains` is vectorized for up to
-/// 32 bytes.
+/// A marker for each kind of line, in the order to try. `contains` is vectorized for up to 32 bytes.
 const LINES: &[(&str, Reader)] = &[
     ("- - - - -", |_, _| Some(Message::Ruler)),
     ("Connecting to host ", |_, after| {
@@ -78,12 +77,12 @@ const LINES: &[(&str, Reader)] = &[
 ];
 
 pub(super) fn message(text: &str) -> Option<Message> {
-    // A longer line contains a marker only by coincidence.
+    // In a longer line, a marker is a coincidence.
     if text.len() > 1000 {
         return None;
     }
     LINES.iter().find_map(|(words, read)| {
-        // Most lines contain no marker, and `contains` is several times as fast as `find`.
+        // Most lines contain no marker, and `contains` is several times faster than `find`.
         let at = text.contains(words).then(|| text.find(words))??;
         read(text, &text[at + words.len()..])
     })

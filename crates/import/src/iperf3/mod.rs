@@ -1,4 +1,4 @@
-//! Reads iperf3's logs of both ends, versions 3.0 to 3.2x: text, JSON and JSON event streams.
+//! Reads both ends' logs of iperf3 3.0 to 3.2x: text, JSON and JSON event streams.
 //!
 //! Based on <https://github.com/esnet/iperf> (src/iperf_locale.c, iperf_api.c, units.c) and the logs in tests/data.
 

@@ -15,7 +15,7 @@ pub(super) struct Row {
     pub(super) rate: Figure,
     pub(super) rest: Rest,
     pub(super) omitted: bool,
-    /// In a summary, the end that the row describes.
+    /// The end that a summary row describes.
     pub(super) side: Option<Side>,
 }
 
@@ -41,7 +41,7 @@ pub(super) enum Side {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Rest {
     Nothing,
-    /// A TCP sender's retransmitted segments and, in intervals, the congestion window.
+    /// A TCP sender's retransmitted segments, and its congestion window except in summaries.
     Segments {
         retransmits: u32,
         cwnd: Option<Bytes>,
@@ -72,7 +72,7 @@ impl Row {
     ) -> Option<Self> {
         let transfer = bytes(words.next()?, words.next()?)?;
         let rate = rate(words.next()?, words.next()?)?;
-        // Authors annotate rows: `receiver  <-- slow`.
+        // Authors add remarks to rows: `receiver  <-- slow`.
         let is_remark = |word: &&str| word.starts_with(['<', '←', '#']) || *word == "//";
         let mut left: Vec<&str> = words.take_while(|word| !is_remark(word)).take(8).collect();
         let side = match left.last() {
@@ -97,7 +97,7 @@ fn rest(words: &[&str]) -> Option<Rest> {
             let cwnd = Some(Bytes(cwnd.value.round() as u64));
             Some(Rest::Segments { retransmits: retransmits.parse().ok()?, cwnd })
         }
-        // Without datagrams, the percentage is `(nan%)`. If it is missing, the line is truncated.
+        // Without datagrams, the percentage is `(nan%)`. If there is none, the line is truncated.
         [jitter, "ms", counts, share] if share.starts_with('(') && share.ends_with(')') => {
             let jitter = jitter.parse::<f64>().ok().filter(|it| it.is_finite() && *it >= 0.0)?;
             let (lost, total) = counts.split_once('/')?;

@@ -1,5 +1,4 @@
-//! Builds one test from its lines. It assigns rows to connections, separates intervals from summaries, and
-//! detects damage.
+//! Builds one test from its lines: assigns rows to connections, tells intervals from summaries, and detects damage.
 
 mod connection;
 mod outcome;
@@ -21,13 +20,13 @@ use crate::{imported_test::End, series::MOST};
 /// iperf3 allows at most 128 connections per direction.
 const MOST_STREAMS: usize = 256;
 
-/// The possible sizes of a UDP datagram in bytes. iperf3's header has 12 bytes.
+/// Possible sizes of a UDP datagram in bytes. iperf3's header has 12 bytes.
 const SIZES: RangeInclusive<f64> = 11.5..=66_000.0;
 
-/// If a sum is below this fraction of a connection, the sum does not include that connection.
+/// A sum below this fraction of a connection does not include that connection.
 const LESS: f64 = 0.97;
 
-/// The value of a 32-bit counter that has overflowed.
+/// Value of an overflowed 32-bit counter.
 const FULL: u64 = i32::MAX as u64;
 
 const ROUNDED: Nanos = Nanos(11_000_000);
@@ -153,8 +152,8 @@ impl Test {
         }
     }
 
-    /// Treats the last plain row as the whole UDP summary. Only clients print this summary. It contains the
-    /// bytes sent, and the datagrams that the server counted.
+    /// Treats the last plain row as the whole UDP summary, which only clients print. It contains the bytes sent,
+    /// and the datagrams counted by the server.
     pub(super) fn plain_summary(&mut self, id: u32, printed: u64) {
         self.end = self.end.or(Some(End::Client));
         let forward = Some(!(self.reverse || self.asked.reverse));
@@ -187,7 +186,7 @@ impl Test {
             return Belongs::Next;
         }
         if self.summary || self.has_sides {
-            // This is a summary row that has lost its last word.
+            // A summary row without its last word.
             self.damaged(line);
             return Belongs::Here;
         }
@@ -202,8 +201,7 @@ impl Test {
         Belongs::Here
     }
 
-    /// If the summary already has this row, the row belongs to a later test, and the other lines of that test
-    /// are missing.
+    /// Returns whether the summary already has this row. Then the row belongs to a later test with missing lines.
     fn is_repeated(&self, row: &Row) -> bool {
         let known = match row.id {
             Id::Stream(id) => self.streams.iter().find(|it| it.id == id && it.tag == row.tag),
@@ -240,7 +238,7 @@ impl Test {
         restarts && self.streams.iter().filter(known).filter_map(reached).any(|reached| halfway <= reached)
     }
 
-    /// Returns whether this is the UDP summary before 3.2, a single plain row with sent and lost datagrams.
+    /// Returns whether this is a UDP summary from before 3.2: a single plain row with sent and lost datagrams.
     fn is_plain_summary(&self, row: &Row) -> bool {
         if self.kept == 0 {
             return matches!(row.rest, Rest::Received { .. }) && row.start == Nanos(0);
@@ -254,9 +252,9 @@ impl Test {
             && self.streams.iter().chain(&self.sums).any(whole)
     }
 
-    /// Whether a single number after the rate means retransmits or datagrams. Without headings, it means
-    /// retransmits in a summary, because datagrams never appear there without losses, or if the datagram size
-    /// would be impossible.
+    /// Decides whether a single number after the rate means retransmits or datagrams. Without headings, it means
+    /// retransmits in a summary, where datagrams never appear without losses, or if the datagram size would be
+    /// impossible.
     fn rest_of(&self, row: &Row) -> Rest {
         let Rest::Sent { datagrams } = row.rest else { return row.rest };
         let possible = || SIZES.contains(&(row.transfer.value / datagrams.max(1) as f64));
@@ -272,7 +270,7 @@ impl Test {
 
     fn is_cut(&self, row: &Row, rest: Rest) -> bool {
         let Some(heads) = self.heads else { return false };
-        // Some versions print the sender's headings above the first row of a reverse test.
+        // Some versions print the sender's headings above a reverse test.
         let receives = row.tag.map_or(self.reverse, |tag| !tag.sends);
         match rest {
             Rest::Nothing => (heads.segments && !receives) || heads.sent || heads.received,
@@ -327,7 +325,7 @@ impl Test {
         }
         self.kept = self.length().max(1);
         if self.kept > MOST {
-            // Intervals that cannot be joined are not from the log of a test.
+            // Intervals that cannot be joined are not from a test log.
             self.damaged(line);
             self.damaged.count += self.kept as u64 - 1;
             self.streams.clear();
@@ -343,8 +341,7 @@ impl Test {
         let rest = self.rest_of(row);
         self.counts(rest);
         self.has_sides = true;
-        // A client that received no results from the server prints zero bytes. If datagrams were lost, it did
-        // receive results.
+        // A client without results from the server prints zero bytes. Lost datagrams show that it had results.
         let has_losses = |interval: &Interval| interval.datagrams.is_some_and(|it| it.lost > 0);
         let interval = interval(row, rest).filter(|interval| interval.bytes.0 > 0 || has_losses(interval));
         let Some(connection) = self.connection_of(row) else { return self.damaged(line) };

@@ -1,4 +1,4 @@
-//! Reads iperf3's text output and finds the start and end of each test.
+//! Reads iperf3's text output, and finds the start and end of each test.
 
 use std::mem;
 
@@ -15,7 +15,7 @@ use crate::{
     places, unread,
 };
 
-/// Limits the memory for a log of clients that were all interrupted.
+/// Limits the memory for a log of many interrupted clients.
 const MOST_ABANDONED: usize = 256;
 const OLDER: &str = "output of iperf 2, which is not supported";
 const ROWS: &str = "damaged iperf3 rows";
@@ -27,16 +27,15 @@ pub(crate) struct Text {
     time: Option<String>,
     asked: CommandSettings,
     loops: Loops,
-    /// Whether the command starts several tests rather than only the next one.
+    /// Whether the command starts several tests, not only the next one.
     looped: bool,
     port: Option<String>,
     ruled: bool,
     /// Whether the next line describes the machine (`-V`).
     after_version: bool,
     older: bool,
-    /// Logs of clients without a summary that are followed immediately by another client's log, and their
-    /// first line. Unless the latter is complete, the clients may have run at the same time, with interleaved
-    /// rows.
+    /// Logs of clients without a summary, each followed immediately by another client's log, and their first line.
+    /// Unless the last log is complete, the clients may have run simultaneously and interleaved their rows.
     abandoned: (u64, Vec<Outcome>),
     is_interleaved: bool,
     has_text: bool,
@@ -128,11 +127,11 @@ impl Text {
         Some(test)
     }
 
-    /// Whether the row is damaged, or was possibly cut within its last number by the end of the file.
+    /// Whether the row is damaged, or its last number may be cut off by the end of the file.
     fn is_cut(&self, bracketed: &BracketLine, line: &Line<'_>) -> bool {
         match bracketed {
             BracketLine::Row(row) => !line.whole && row.side.is_none(),
-            // Outside a test, this is another tool's line.
+            // Outside a test, another tool printed this line.
             _ => self.test.is_some(),
         }
     }
@@ -216,7 +215,7 @@ impl Text {
                 test.failure = Some(error);
                 self.finish(out);
             }
-            // Interrupting a server that waits for clients is not a failure.
+            // Interrupting a waiting server is not a failure.
             None if error.contains("server has terminated") => {}
             None => out.note(format!("line {line}: iperf3 reported \"{error}\"")),
         }

@@ -1,4 +1,4 @@
-//! Uses units and content to classify table columns as settings, repetitions or values.
+//! Classifies table columns as settings, repetitions or values, by their units and content.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::{
     unit::{Unit, unit},
 };
 
-/// The largest number without a unit that is accepted as a setting.
+/// Largest number without a unit that is accepted as a setting.
 const LARGEST_SETTING: f64 = 65_536.0;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -25,7 +25,7 @@ pub(super) enum Role {
     Factor,
     Repeat,
     Value(Scale),
-    /// The low and high end of a confidence interval for the preceding value.
+    /// Low and high end of the preceding value's confidence interval.
     Interval,
     Words,
 }
@@ -54,7 +54,7 @@ pub(super) fn columns(headings: &[String], rows: &[Vec<String>], options: &Optio
     let mut columns: Vec<Column> = Vec::with_capacity(looks.len());
     let mut leads = true;
     for (at, look) in looks.iter().enumerate() {
-        // `6.1` and `6.12` are versions if they precede the measured columns.
+        // `6.1` and `6.12` are versions if the measured columns follow.
         let is_measured = |other: &Looks| other.kind == Kind::Measured;
         let is_version = look.kind == Kind::Number
             && leads
@@ -74,7 +74,7 @@ pub(super) fn columns(headings: &[String], rows: &[Vec<String>], options: &Optio
     columns
 }
 
-/// Treats text next to the values as settings if the rows are otherwise equal.
+/// Treats text next to values as settings if some rows are otherwise equal.
 fn names_distinguish_rows(columns: &mut [Column], rows: &[Vec<String>]) {
     if columns.iter().any(|column| column.role == Role::Repeat) {
         return;
@@ -104,7 +104,7 @@ fn names_setting(name: &str) -> bool {
     WORDS.iter().any(|word| name.contains(word))
 }
 
-/// Treats numeric columns after the first one as values if nothing in the table has a unit.
+/// If nothing in the table has a unit, treats numeric columns after the first one as values.
 fn numbers_are_values(columns: &mut [Column], looks: &[Looks], options: &Options) {
     for (column, look) in columns.iter_mut().zip(looks).skip(1) {
         if column.role == Role::Factor && look.kind == Kind::Setting && !named(&options.factors, look) {
@@ -169,7 +169,7 @@ impl Looks {
         }
     }
 
-    /// Returns the column's role. `leads` is set if no value column precedes it.
+    /// Returns the column's role. `leads` means that no value column precedes it.
     fn role(&self, leads: bool, options: &Options) -> Role {
         if named(&options.factors, self) {
             return Role::Factor;
@@ -183,7 +183,7 @@ impl Looks {
         if leads && names_setting(&self.name) {
             return Role::Factor;
         }
-        // Sizes and numbers of items such as `64 KiB` describe the setup rather than a result.
+        // Amounts such as `64 KiB` describe the setup rather than a result.
         let is_amount = matches!(self.scale().quantity, Quantity::Size | Quantity::Count);
         match self.kind {
             Kind::Setting if leads && counts_repetitions(&self.name) => Role::Repeat,
@@ -202,7 +202,7 @@ impl Looks {
     }
 }
 
-/// Splits a heading into its name and unit: `Throughput (Gbit/sec)`, `Latency [us]`, `CPU %`.
+/// Splits a heading into name and unit: `Throughput (Gbit/sec)`, `Latency [us]`, `CPU %`.
 pub(super) fn heading_unit(heading: &str) -> (String, Option<Unit>) {
     for (open, close) in [('(', ')'), ('[', ']'), ('（', '）')] {
         let inner = heading.strip_suffix(close).and_then(|text| text.rsplit_once(open));
@@ -213,7 +213,7 @@ pub(super) fn heading_unit(heading: &str) -> (String, Option<Unit>) {
     if let Some(name) = heading.strip_suffix('%').map(str::trim_end).filter(|name| !name.is_empty()) {
         return (name.to_owned(), unit("%"));
     }
-    // This also handles `Throughput Mb/s` and `Latency in us`.
+    // Also matches `Throughput Mb/s` and `Latency in us`.
     let is_rate_or_time =
         |unit: &Unit| matches!(unit.quantity, Quantity::BitRate | Quantity::Time | Quantity::PerSecond);
     let last =
@@ -236,8 +236,8 @@ pub(super) fn interval(cell: &str) -> Option<(Amount, Amount)> {
         .then_some((Amount { unit: high.unit, ..low }, high))
 }
 
-/// Returns the number in a cell. It may be in brackets after text, and if there are numbers for two ends, it
-/// is the receiver's.
+/// Returns the number in a cell. It may be in brackets after text. If both ends have a number, returns the
+/// receiver's.
 pub(super) fn cell_amount(cell: &str) -> Option<Amount> {
     let bracketed = || cell.strip_suffix(')')?.rsplit_once('(').map(|(_, inner)| inner);
     let with_unit = |text: &str| amount(text).filter(|amount| amount.unit.is_some());
@@ -282,7 +282,7 @@ pub(super) fn counts_repetitions(name: &str) -> bool {
 
 fn commonest(quantities: &[Quantity]) -> Option<Quantity> {
     let count = |quantity: &Quantity| quantities.iter().filter(|other| *other == quantity).count();
-    // The first of equally common quantities; `max_by_key` would return the last.
+    // Takes the first of equally common quantities. `max_by_key` would return the last.
     quantities.iter().rev().max_by_key(|quantity| count(quantity)).copied()
 }
 
@@ -290,7 +290,7 @@ fn commonest(quantities: &[Quantity]) -> Option<Quantity> {
 mod tests {
     use super::*;
 
-    /// Describes each column with one letter: factor, repetition, words, or the quantity.
+    /// Describes each column by one letter: factor, repetition, words, or the quantity.
     fn roles(headings: &[&str], rows: &[&[&str]], options: &Options) -> String {
         let own = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
         let rows: Vec<Vec<String>> = rows.iter().map(|row| own(row)).collect();

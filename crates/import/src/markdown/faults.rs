@@ -54,7 +54,7 @@ impl Faults {
         }
     }
 
-    /// Records a row in which time and rate match only if each round trip took twice the time.
+    /// Records a row in which time and rate match only if each round trip took twice as long.
     pub(super) fn half(&mut self, line: u64) {
         self.halves.add(line);
     }

@@ -1,4 +1,4 @@
-//! Remembers the settings in a file's tables, to interpret the headings of later tables and lists.
+//! Remembers the settings in a file's tables to interpret the headings of later tables and lists.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ pub(super) struct KnownSettings {
 }
 
 impl KnownSettings {
-    /// Adds a level, unless it is a number, which would be ambiguous.
+    /// Adds a level. Numbers are ignored because they would be ambiguous.
     pub(super) fn learn(&mut self, factor: &str, level: &str) {
         if level.parse::<f64>().is_ok() || level.is_empty() {
             return;

@@ -16,7 +16,7 @@ pub(super) struct LevelColumns {
 const RUN: &str = "run";
 const COLUMN: &str = "column";
 
-/// Finds level columns and turns them into values. In `Size / Direction`, `Size` is the name of the levels.
+/// Finds level columns and turns them into values. `Size / Direction` names the levels `Size`.
 pub(super) fn find(columns: &mut [Column]) -> Option<LevelColumns> {
     let parts: Vec<Option<(String, String)>> = columns
         .iter()
@@ -30,7 +30,7 @@ pub(super) fn find(columns: &mut [Column]) -> Option<LevelColumns> {
         (alike > 1).then(|| (at, factor.clone()))
     })?;
     let scale = columns[at].scale()?;
-    // The unit may be in only one of the headings.
+    // Only one of the headings may have a unit.
     let of_factor =
         |part: &Option<(String, String)>| part.as_ref().is_some_and(|(other, _)| *other == factor);
     let mut scales = columns
@@ -57,7 +57,7 @@ pub(super) fn find(columns: &mut [Column]) -> Option<LevelColumns> {
         None if factor.is_empty() => name.clone(),
         None => factor,
     };
-    // The heading of the first column usually names the rows, which must stay distinct.
+    // The first column's heading usually names the rows, which must stay distinct.
     let names_rows = |column: &Column| column.role == Role::Factor && column.name == factor;
     let factor = if split.is_none() && columns.iter().any(names_rows) { COLUMN.to_owned() } else { factor };
     if let Some((_, after)) = split {
@@ -82,8 +82,7 @@ fn fits(column: &Column, scale: Scale) -> bool {
     }
 }
 
-/// Returns the factor and level of a heading with one number. The factor is empty for plain numbers and
-/// sizes.
+/// Returns the factor and level of a heading with one number. Plain numbers and sizes have an empty factor.
 pub(super) fn level(heading: &str) -> Option<(String, String)> {
     let heading = heading.trim();
     if statistic::statistic(heading).is_some() {

@@ -16,7 +16,7 @@ use crate::{
 
 const FORMAT: &str = "list of system calls";
 
-/// The tolerance for the time per call: this fraction, or the rounding to one decimal.
+/// Tolerance for the time per call: this fraction, or rounding to one decimal.
 const FITS: f64 = 0.01;
 const ROUNDED: f64 = 0.06;
 
@@ -37,7 +37,7 @@ struct Open {
 
 impl List {
     pub(super) fn line(&mut self, line: &Line<'_>, known: &KnownSettings, out: &mut Out) -> Claim {
-        // This is a fast path: plain sentences neither number an entry nor mention calls.
+        // Fast path: sentences neither number an entry nor mention calls.
         let has_digit = || line.text.bytes().any(|byte| byte.is_ascii_digit());
         let may_mention_calls = || line.text.contains("all") || line.text.contains("ALL");
         if self.open.is_none() && !has_digit() && !may_mention_calls() {
@@ -136,7 +136,7 @@ impl List {
 struct Entry {
     /// The call, or `None` if its numbers are inconsistent.
     call: Option<Call>,
-    /// Whether the entry has times, which only appear in lists of system calls.
+    /// Whether the entry has times, which only lists of system calls have.
     timed: bool,
 }
 
@@ -193,7 +193,7 @@ fn timed(call: Call, time: &str, calls: &str) -> Option<Entry> {
     Some(Entry { call: fits.then_some(Call { calls: count, total, ..call }), timed: true })
 }
 
-/// Returns whether the time per call, rounded to 0.1 μs, matches the total and the number of calls.
+/// Returns whether the time per call, rounded to 0.1 μs, matches the total and the count.
 fn fits(total: f64, calls: u64, each: f64) -> bool {
     let exact = total / calls as f64;
     calls > 0 && (exact - each).abs() <= (exact * FITS).max(ROUNDED * 1e3)

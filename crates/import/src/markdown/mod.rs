@@ -1,4 +1,4 @@
-//! Reads tables in Markdown, boxes, aligned columns and CSV, and numbered lists.
+//! Reads numbered lists, and tables as Markdown, boxes, aligned columns and CSV.
 
 mod caption;
 mod cell;
@@ -24,7 +24,7 @@ use crate::{
     unread,
 };
 
-/// In a table without rules, no row is longer than this (in bytes).
+/// Maximum length of a row, in bytes, in a table without rules.
 const LONGEST: usize = 400;
 const SHOWN: usize = 300;
 
@@ -34,7 +34,7 @@ pub(crate) struct Markdown {
     known: KnownSettings,
     before: Option<(u64, Row)>,
     above: (u64, String),
-    /// The latest line of text. If it ends with a unit, the unit applies to the next table.
+    /// The latest line of text. A unit at its end applies to the next table.
     caption: String,
     framed: Option<Frame>,
     table: Option<Table>,
@@ -49,14 +49,14 @@ enum Layout {
     Bars,
     Aligned,
     Separated,
-    /// The CSV format of kubernetes/perf-tests, with this many columns.
+    /// CSV of kubernetes/perf-tests with this many columns.
     PerfTests(usize),
 }
 
 impl Layout {
     const WITHOUT_RULES: [Self; 2] = [Self::Aligned, Self::Separated];
 
-    /// Returns an upper bound on the number of cells in a line, which is cheaper than splitting the line.
+    /// Returns an upper bound on the cells in a line, which is cheaper than splitting it.
     fn most_cells(self, line: &str) -> usize {
         match self {
             Self::Aligned => 1 + line.matches("  ").count() + line.matches('\t').count(),
@@ -79,7 +79,7 @@ struct Frame {
     first: u64,
     cells: Vec<String>,
     closed: bool,
-    /// Whether every row has a rule below it and may have several lines.
+    /// Whether a rule follows every row, which may then have several lines.
     is_grid: bool,
     ruled: u64,
 }
@@ -153,13 +153,13 @@ impl Markdown {
         Claim::Claimed
     }
 
-    /// Starts a table without rules at two lines with the same number of cells, if the second line has a
-    /// rate, or a time below a heading that names one.
+    /// Starts a table without rules at two lines with equally many cells, if the second line has a rate, or a time
+    /// below a heading that names one.
     fn begin_without_rules(&mut self, line: &Line<'_>, out: &mut Out) -> Claim {
         let (number, heading) = &mut self.above;
         let above = *number;
         let mut begun = None;
-        // Lines of prose or of other tools contain few separators.
+        // Prose and lines of other tools contain few separators.
         if above + 1 == line.number && line.text.len() <= LONGEST {
             let may_be = |layout: &Layout| layout.most_cells(heading).min(layout.most_cells(line.text)) > 1;
             begun = Layout::WITHOUT_RULES.into_iter().filter(may_be).find_map(|layout| {

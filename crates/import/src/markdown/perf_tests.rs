@@ -1,9 +1,9 @@
-//! Reads the CSV of kubernetes/perf-tests (network/benchmarks/netperf, nptest). It has one line per test case and one
-//! column per segment size.
+//! Reads CSV of kubernetes/perf-tests (network/benchmarks/netperf, nptest), with a line per test case and a column
+//! per segment size.
 
 use super::row::{Row, separated};
 
-/// A note about the unit, which the file does not contain.
+/// The file does not contain the unit.
 pub(super) const NOTE: &str = "has the layout of kubernetes/perf-tests; its rates are read as Mbit/s";
 
 pub(super) fn heading(heading: &Row) -> Option<Row> {
@@ -17,8 +17,8 @@ pub(super) fn heading(heading: &Row) -> Option<Row> {
     Some(Row { cells, closed: false })
 }
 
-/// Parses a row with this many columns. The maximum repeats the value of one of the sizes. UDP and netperf
-/// have a single value without a size. Zero means that the test failed.
+/// Parses a row with this many columns. The maximum repeats one of the values. UDP and netperf have a single value
+/// without a size. Zero means that the test failed.
 pub(super) fn row(line: &str, columns: usize) -> Option<Row> {
     let mut row = separated(line)?;
     if row.cells.len() == 3 && columns > 3 {

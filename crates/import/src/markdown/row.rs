@@ -31,7 +31,7 @@ pub(super) fn row(line: &str) -> Option<Row> {
     (!cells.is_empty()).then_some(Row { cells, closed })
 }
 
-/// Splits aligned text into cells, which are separated by tabs or at least two spaces.
+/// Splits aligned text at tabs or at least two spaces.
 pub(super) fn aligned(line: &str) -> Option<Row> {
     let cells: Vec<String> = line
         .trim()
@@ -49,7 +49,7 @@ pub(super) fn separated(line: &str) -> Option<Row> {
     (cells.len() > 1 && !line.contains(['{', '}', ';'])).then_some(Row { cells, closed: line.ends_with(',') })
 }
 
-/// Parses a horizontal rule of a box: `+---+---+`, `+===+===+`, `├───┼───┤`, or at least 20 dashes.
+/// Parses a box's horizontal rule: `+---+---+`, `+===+===+`, `├───┼───┤`, or at least 20 dashes.
 pub(super) fn box_rule(line: &str) -> Option<BoxRule> {
     const JOINTS: &str = "+┌┬┐├┼┤└┴┘╔╦╗╠╬╣╚╩╝╭╮╰╯";
     const LINES: &str = "-─━═=";
@@ -63,7 +63,7 @@ pub(super) fn box_rule(line: &str) -> Option<BoxRule> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct BoxRule {
-    /// `===` is below the heading of a reStructuredText grid, in which every row has a rule below it.
+    /// `===` follows the heading of a reStructuredText grid, in which every row has a rule below.
     pub(super) under_heading: bool,
 }
 

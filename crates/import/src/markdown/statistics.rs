@@ -1,4 +1,4 @@
-//! Reads tables with statistics as rows and settings as columns. Each column becomes a cell.
+//! Reads tables with a statistic per row and a setting per column. Each column becomes a cell.
 
 use std::ops::RangeInclusive;
 
@@ -24,8 +24,7 @@ pub(super) struct ColumnAsRow {
     pub(super) values: Vec<ReportedValue>,
 }
 
-/// Transposes a table with one column of statistics and other columns of the same quantity. Returns `None` for other
-/// tables.
+/// Transposes a table with one column of statistics and further columns of one quantity. Returns `None` for others.
 pub(super) fn cells(
     headings: &[String],
     rows: &[(u64, Vec<String>)],

@@ -1,4 +1,4 @@
-//! Reads one table: the heading, then sample rows to classify the columns, then row by row.
+//! Reads one table. The heading and sample rows classify the columns; then the table is read row by row.
 
 use std::{mem, ops::RangeInclusive};
 
@@ -115,7 +115,7 @@ impl Table {
         found.part.evidence = if has(Role::Repeat) {
             Evidence::Repeated
         } else if has(Role::Words) {
-            // The words may describe what differs.
+            // The words may say what differs.
             Evidence::Varies
         } else {
             Evidence::Adjacent
@@ -257,7 +257,7 @@ fn with(mut found: ImportedTest, values: Vec<ReportedValue>) -> ImportedTest {
     found
 }
 
-/// Returns whether the time and rate are for half round trips, as printed by sockperf in ping-pong mode.
+/// Returns whether time and rate show half round trips, as printed by sockperf in ping-pong mode.
 fn are_halves(values: &[ReportedValue]) -> bool {
     let first = |quantity| values.iter().find(|value| value.quantity == quantity).map(|value| value.value);
     let under_way =
@@ -288,7 +288,7 @@ fn is_statistic(value: &ReportedValue) -> bool {
     statistic::statistic(&value.name).is_some()
 }
 
-/// Statistics are sorted, e.g. the minimum before the maximum.
+/// Sorts statistics, e.g. the minimum before the maximum.
 fn in_order(mut values: Vec<ReportedValue>) -> Vec<ReportedValue> {
     if values.first().is_some_and(is_statistic) {
         values

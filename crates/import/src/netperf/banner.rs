@@ -1,4 +1,4 @@
-//! Identifies a test by the first line of netperf's output or by its command line.
+//! Identifies a test by its command line or the first line of netperf's output.
 
 use workload::{Direction, Quantity, Transport};
 
@@ -24,7 +24,7 @@ pub(super) struct Banner {
 pub(super) enum Kind {
     /// One end sends continuously.
     Stream(Direction),
-    /// One end sends datagrams, which may be lost.
+    /// One end sends datagrams. Some may be lost.
     Datagrams,
     /// Requests and responses on a single connection.
     Transactions,
@@ -61,7 +61,7 @@ pub(super) fn banner(text: &str) -> Option<Banner> {
     })
 }
 
-/// Parses a command, even within a sentence: `$ netperf -H 198.18.0.2 -t TCP_RR -P 0`.
+/// Parses a command, which may be within a sentence: `$ netperf -H 198.18.0.2 -t TCP_RR -P 0`.
 pub(super) fn command(text: &str) -> Option<Banner> {
     let command = shell::mentioned(text).filter(|command| command.tool == "netperf")?;
     let host = command.value("-H");
@@ -88,7 +88,7 @@ fn named(name: &str) -> Option<(Kind, Option<Transport>)> {
     let transport = match name.split_whitespace().next()? {
         "TCP" => Some(Transport::Tcp),
         "UDP" => Some(Transport::Udp),
-        // The heading of a request/response test has `Send|Recv`, and its command has `-d rr`.
+        // A request/response test has `Send|Recv` in its heading or `-d rr` in its command.
         "OMNI" => {
             let transactions = matches!(name.split_once(' '), Some((_, "SEND|RECV" | "rr" | "RR")));
             return Some((Kind::Omni { transactions }, None));
@@ -107,8 +107,8 @@ fn named(name: &str) -> Option<(Kind, Option<Transport>)> {
     Some((kind, transport))
 }
 
-/// Returns the unit for the letter after `-f` (netperf(1)). Capital letters are bytes with binary prefixes,
-/// and `x` is transactions.
+/// Returns the unit for the letter of `-f` (netperf(1)). Capitals are bytes with binary prefixes; `x` is
+/// transactions.
 fn written(letter: &str) -> Option<Unit> {
     let word = match letter {
         "G" => "GBytes/s",
@@ -123,7 +123,7 @@ fn written(letter: &str) -> Option<Unit> {
     unit(word)
 }
 
-/// Returns the unit of an omni test's throughput for its `-d`, unless `-f` sets one.
+/// Returns the unit of an omni test's throughput, given its `-d`, unless `-f` sets one.
 fn default_unit(direction: Option<&str>) -> Option<Unit> {
     match direction.map(str::to_lowercase).as_deref() {
         None | Some("send" | "stream" | "recv" | "maerts") => unit("10^6bits/s"),
@@ -132,7 +132,7 @@ fn default_unit(direction: Option<&str>) -> Option<Unit> {
     }
 }
 
-/// Returns the unit of throughput in the headings: `bytes  bytes   bytes    secs.    10^6bits/sec`.
+/// Returns the throughput's unit in the headings: `bytes  bytes   bytes    secs.    10^6bits/sec`.
 pub(super) fn unit_in(text: &str) -> Option<Unit> {
     let is_rate = |unit: &Unit| unit.quantity == Quantity::BitRate;
     text.split_whitespace().find_map(|word| unit(word).filter(is_rate))

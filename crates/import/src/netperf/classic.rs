@@ -106,7 +106,7 @@ impl Classic {
                 "netperf's test at line {}: skipped invalid result at line {}.",
                 self.first, line.number
             )),
-            // These are the socket buffer sizes of the other end.
+            // Socket buffer sizes of the other end.
             Row::Foreign
                 if self.done && words.len() == 2 && words.iter().all(|word| word.parse::<u64>().is_ok()) => {}
             Row::Foreign => return LineOutcome::Nothing,
@@ -135,7 +135,7 @@ impl Classic {
         let is_heading = words.peek().is_some()
             && words.all(|word| is_unit(word) || WORDS.split_whitespace().any(|known| known == word));
         if is_heading {
-            // netperf before 2.5 ignores `-f` in a request/response test.
+            // Before 2.5, netperf ignores `-f` in a request/response test.
             let per_second =
                 || unit("/s").filter(|_| self.banner.kind == Kind::Transactions && text.contains("per sec"));
             self.unit = unit_in(text).or_else(per_second).or(self.unit);
@@ -191,7 +191,7 @@ impl Classic {
                 } else {
                     (ImportedKind::PingPong, "transactions")
                 };
-                // With `-f m` and similar options, the column contains bits instead of transactions.
+                // With `-f m` and similar, the column has bits instead of transactions.
                 let rate = match rate {
                     Some(_) => value("throughput", Quantity::BitRate, bits(row.per_second)?),
                     None => value(name, Quantity::PerSecond, row.per_second),
@@ -242,7 +242,7 @@ fn reported(first: ReportedValue, cpu: Cpu) -> Measurement {
     Measurement::Reported(ReportedData { values: std::iter::once(first).chain(shares).collect() })
 }
 
-/// Creates the measurement. The received rate comes first because it is the result.
+/// The received rate comes first because it is the result.
 fn datagrams(sent: DatagramsRow, received: DatagramsRow, sent_bits: f64, received_bits: f64) -> Measurement {
     let mut values = vec![
         value("throughput", Quantity::BitRate, received_bits),

@@ -1,7 +1,7 @@
-//! Reads the output of netperf 2.x: classic tests with or without headings (`-P 0`), interim results (`-D`), and selected
-//! values as `NAME=value` lines (`-k`) or CSV (`-o`).
+//! Reads the output of netperf 2.x: classic tests with or without headings (`-P 0`), interim results (`-D`), and
+//! selected values as `NAME=value` lines (`-k`) or CSV (`-o`).
 //!
-//! A row without headings is read only below a heading of the same test or below its command line.
+//! Reads a row without headings only below its command line or a heading of the same test.
 
 mod banner;
 mod classic;
@@ -37,7 +37,7 @@ pub(crate) struct Netperf {
 impl Format for Netperf {
     fn line(&mut self, line: &Line<'_>, out: &mut Out) -> Claim {
         if let Some(mut banner) = banner(line.text) {
-            // The command above already announced the same test.
+            // The command above may already announce this test.
             let announced =
                 self.latest.take().filter(|_| self.test.as_ref().is_some_and(Classic::is_only_announced));
             self.test = self.test.take().filter(|test| !test.is_only_announced());
@@ -114,7 +114,7 @@ impl Netperf {
             if !is_heading(line.text) || self.chosen.is_some() {
                 return Claim::Declined;
             }
-            // This line may also be the heading of a classic test.
+            // The line may also be a heading of a classic test.
             if line.text.starts_with(|sign: char| !sign.is_ascii_digit()) {
                 let _ = self.test.as_mut().map(|test| test.line(line, out));
             }

@@ -27,7 +27,7 @@ pub(super) struct DatagramsRow {
     pub(super) cpu: Option<f64>,
 }
 
-/// The CPU use of both hosts, as a fraction. `None` if it was not measured.
+/// CPU use of both hosts, as a fraction. `None` if not measured.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Cpu {
     pub(super) client: Option<f64>,
@@ -111,7 +111,7 @@ fn cpu(words: &[&str]) -> Option<Cpu> {
     }
 }
 
-/// Converts a percentage to a fraction. netperf prints -1 if it did not measure the value.
+/// Converts a percentage to a fraction. netperf prints -1 for values it did not measure.
 pub(super) fn share(percent: f64) -> Option<f64> {
     (0.0..=100.0).contains(&percent).then(|| percent / 100.0)
 }

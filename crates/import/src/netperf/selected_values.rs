@@ -1,5 +1,5 @@
-//! Reads values selected by the user: `THROUGHPUT=10391.16` lines (`-k`), CSV with a header (`-o`), or aligned
-//! columns (`-O`).
+//! Reads user-selected values: `THROUGHPUT=10391.16` lines (`-k`), CSV with a header (`-o`), or aligned columns
+//! (`-O`).
 
 use std::{collections::BTreeMap, ops::RangeInclusive};
 
@@ -22,10 +22,10 @@ use crate::{
 
 const FORMAT: &str = "netperf values";
 
-/// The maximum number of values per test. netperf has about 200.
+/// Maximum number of values per test. netperf has about 200.
 const MOST: usize = 512;
 
-/// Selected values: `NAME=value` lines, or rows below headings or below a command that names them.
+/// `NAME=value` lines, or rows below headings or below a command that names the values.
 #[derive(Debug)]
 pub(super) enum Chosen {
     Pairs { first: u64, last: u64, values: Values },
@@ -82,7 +82,7 @@ impl Chosen {
 
     pub(super) fn finish(self, banner: Option<&Banner>, out: &mut Out) {
         let Self::Pairs { first, last, values } = self else { return };
-        // Shell assignments look the same. Without a heading, a throughput with a unit is therefore required.
+        // Shell assignments look the same. Without a heading, require a throughput with a unit.
         let is_test = values.contains_key("THROUGHPUT") && values.contains_key("THROUGHPUT_UNITS");
         if banner.is_some() || is_test {
             let found = Selected::of(values, first..=last, banner, out);
@@ -117,8 +117,8 @@ impl Selected {
         Some(selected.found(rate, banner))
     }
 
-    /// Returns the throughput or transaction rate in base units. If the values do not include a unit, the
-    /// command shows it. A request/response test without a command reports transactions.
+    /// Returns the throughput or transaction rate in base units. If the values lack a unit, the command shows it.
+    /// Request/response tests without a command report transactions.
     fn rate(&self, banner: Option<&Banner>) -> Result<Option<(Quantity, f64)>, &'static str> {
         let transactions = banner.is_some_and(|it| it.kind.has_transactions());
         let per_second = || unit("/s");
@@ -201,8 +201,8 @@ impl Selected {
         })
     }
 
-    /// Returns the values, with the most important one first. For datagrams, the throughput is what the
-    /// server received (nettest_omni.c in netperf).
+    /// Returns the values, the most important one first. For datagrams, throughput is what the server received
+    /// (nettest_omni.c in netperf).
     fn values(&self, rate: Option<(Quantity, f64)>, kind: ImportedKind) -> Vec<ReportedValue> {
         let name = match kind {
             _ if rate.is_some_and(|(quantity, _)| quantity == Quantity::BitRate) => "throughput",
@@ -237,8 +237,7 @@ fn is_result(name: &str) -> bool {
     matches!(name, "THROUGHPUT" | "TRANSACTION_RATE") || name.ends_with("_LATENCY")
 }
 
-/// Parses the header of `-o`. Other CSV does not contain such names, but a single column is accepted only
-/// below netperf's heading.
+/// Parses the header of `-o`. No other CSV has these names, but a single column must be below netperf's heading.
 fn names(text: &str, has_banner: bool) -> Option<Vec<String>> {
     if !has_banner && !text.contains("Throughput Units") {
         return None;
@@ -251,7 +250,7 @@ fn names(text: &str, has_banner: bool) -> Option<Vec<String>> {
     (enough && names.len() <= MOST && names.iter().any(|name| is_result(name))).then_some(names)
 }
 
-/// Names the columns of a row by the headings above it (`-O`), which start at the same position as the row's words.
+/// Names a row's columns by the headings above (`-O`), which start at the same position as the words of the row.
 pub(super) fn columns(headings: &[String], row: &str) -> Option<Vec<String>> {
     let starts: Vec<usize> =
         row.split_whitespace().map(|word| word.as_ptr() as usize - row.as_ptr() as usize).collect();

@@ -1,6 +1,6 @@
-//! The names of the values that `-k`, `-o` and `-O` select.
+//! Names of the values that `-k`, `-o` and `-O` select.
 
-/// The column headings of `-o` and `-O`, and the names used by `-k` (nettest_omni.c in netperf).
+/// Column headings of `-o` and `-O`, and the corresponding names of `-k` (nettest_omni.c in netperf).
 pub(super) const NAMES: [(&str, &str); 21] = [
     ("Throughput", "THROUGHPUT"),
     ("Throughput Units", "THROUGHPUT_UNITS"),

@@ -1,7 +1,7 @@
 //! Reads the output and the full log (`--full-log`) of sockperf 3.x.
 //!
 //! In ping-pong and under-load mode, sockperf prints half of each round trip unless `--full-rtt` is given. These
-//! values are doubled, with a note. The full log contains send and receive times.
+//! values are doubled, with a note. The full log has send and receive times.
 
 mod samples_log;
 mod summary;
@@ -53,7 +53,7 @@ impl Sockperf {
             if let Some(log) = self.log.take() {
                 log.finish(false, out);
             }
-            // The summary above is about the same messages, so it is not a separate test.
+            // The summary above covers the same messages and is not a separate test.
             self.log = Some(SamplesLog::new(line.number, self.summary.take()));
             return Claim::Claimed;
         }

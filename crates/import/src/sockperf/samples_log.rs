@@ -1,7 +1,7 @@
 //! The message list of a full log: `0, 2.414827454, 2.414929459, 51.003` under
 //! `packet, txTime(sec), rxTime(sec), latency(usec)`.
 //!
-//! A round trip is the receive time minus the send time, both of which are in nanoseconds. The last column is the rounded
+//! A round trip is the receive time minus the send time, with a resolution of 1 ns. The last column is the rounded
 //! round trip, or half of it.
 
 use samples::ImportedKind;
@@ -18,10 +18,10 @@ use crate::{
 
 const FORMAT: &str = "sockperf full log";
 
-/// The longest round trip in nanoseconds, limited by the histogram.
+/// Longest round trip in nanoseconds, limited by the histogram.
 const LONGEST: u64 = 60_000_000_000;
 
-/// The longest gap between messages, in nanoseconds.
+/// Longest gap between messages, in nanoseconds.
 const LONGEST_GAP: u64 = 3_600_000_000_000;
 
 #[derive(Debug)]
@@ -58,7 +58,7 @@ impl SamplesLog {
             return;
         };
         let (first, last) = self.times.unwrap_or((sent, received));
-        // A corrupt time would make the test appear much longer.
+        // A corrupt time would make the test seem much longer.
         if sent.saturating_add(LONGEST) < first || received > last.saturating_add(LONGEST_GAP) {
             self.wrong.add(line.number);
             return;
@@ -109,14 +109,14 @@ impl SamplesLog {
     }
 }
 
-/// The send time of the message and the receive time of the reply, in nanoseconds of sockperf's clock.
+/// Send time of the message and receive time of the reply, in nanoseconds of sockperf's clock.
 fn message(text: &str) -> Option<(u64, u64)> {
     let mut columns = text.split(',').map(str::trim);
     let _packet: u64 = columns.next()?.parse().ok()?;
     let (sent, received) = (nanos(columns.next()?)?, nanos(columns.next()?)?);
     let printed: f64 = columns.next()?.parse().ok()?;
     let micros = received.checked_sub(sent).filter(|took| *took <= LONGEST)? as f64 / 1e3;
-    // The last column confirms the times, because it contains the round trip or half of it.
+    // The last column, the round trip or half of it, confirms the times.
     let fits = [0.5, 1.0].iter().any(|part| (micros * part - printed).abs() <= 0.002 + micros * 1e-6);
     (fits && columns.next().is_none()).then_some((sent, received))
 }

@@ -1,4 +1,4 @@
-//! Parses the summary that sockperf prints after a test and above a full log.
+//! Parses the summary printed by sockperf after a test and above a full log.
 
 use std::ops::RangeInclusive;
 
@@ -50,7 +50,7 @@ impl Summary {
         Self { first: line, last: line, ..Self::default() }
     }
 
-    /// Returns whether a test starts at this line. Statistics start a test only if none is in progress.
+    /// Returns whether a test starts at this line. Statistics do so only if no test is in progress.
     pub(super) fn begins(text: &str, under_way: bool) -> bool {
         let message = message(text);
         message.starts_with("== version #")
@@ -125,7 +125,7 @@ impl Summary {
             self.whole = Some(average.starts_with("rtt"));
             self.times.push(("mean".to_owned(), leading_number(after(average, "=")?)?.0));
             if let Some(deviation) = after(average, "std-dev=") {
-                // Since version 3.8, other measures of spread follow.
+                // Since 3.8, other measures of spread follow.
                 let deviation = deviation.split([',', ')']).next().unwrap_or_default();
                 self.times.push(("standard deviation".to_owned(), leading_number(deviation)?.0));
             }
@@ -196,8 +196,8 @@ impl Summary {
         }
     }
 
-    /// Returns whether messages were sent at a fixed rate rather than one after the other. A full log shows
-    /// this directly. Otherwise, a ping-pong without losses has exactly one message in flight.
+    /// Returns whether messages were sent at a fixed rate rather than one after the other. A full log shows this
+    /// directly. Otherwise, a ping-pong without losses has exactly one message in flight.
     fn is_under_load(&self) -> bool {
         if let Some(requested) = self.requested {
             return requested != UNBOUNDED;
@@ -218,8 +218,7 @@ impl Summary {
         self.dropped
     }
 
-    /// Uses the numbers of the sender in a `throughput` test, because this log does not contain those of the
-    /// receiver.
+    /// A `throughput` test has the sender's numbers, because its log lacks the receiver's.
     fn throughput(&self, bandwidth: f64, lines: RangeInclusive<u64>) -> ImportedTest {
         let mut values = vec![value("sent", Quantity::BitRate, bandwidth)];
         values.extend(self.rate.map(|rate| value("messages", Quantity::PerSecond, rate)));
@@ -259,10 +258,10 @@ impl Summary {
 
 const UNDER_LOAD: &str = " under-load";
 
-/// The rate that a full log shows for ping-pong tests.
+/// The rate that a full log of a ping-pong shows.
 const UNBOUNDED: u64 = 600_000;
 
-/// The bits in one of sockperf's megabytes, which have 2^20 bytes.
+/// Bits in one of sockperf's megabytes, which are 2^20 bytes.
 const MEGABYTE: f64 = 8.0 * 1_048_576.0;
 
 fn value(name: &str, quantity: Quantity, value: f64) -> ReportedValue {

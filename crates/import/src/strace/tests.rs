@@ -17,7 +17,7 @@ fn read(text: &str) -> Out {
     out
 }
 
-/// The name, number of calls and errors, and the CPU time and elapsed time in nanoseconds.
+/// Name, calls, errors, and CPU time and elapsed time in nanoseconds.
 type Counted = (&'static str, u64, Option<u64>, Option<u64>, Option<u64>);
 
 fn check(rows: &str, expected: &[Counted], note: &str) {

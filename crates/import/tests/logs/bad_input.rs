@@ -1,5 +1,4 @@
-//! Imports truncated, mixed and damaged logs. The readable parts must be correct, and notes must describe the
-//! remainder.
+//! Imports truncated, mixed and damaged logs. The readable parts must be correct, and notes must describe the rest.
 
 use crate::imported::{Run, import_texts};
 use proptest::{prelude::*, sample::Index};
@@ -41,8 +40,8 @@ fn is_part(part: &EndSeries, whole: &[&EndSeries]) -> bool {
         })
 }
 
-/// Late datagrams are reported only in the summary, to which rounded bytes are adjusted, and `(omitted)` is the last word
-/// of a line.
+/// Ignores what truncation changes: late datagrams (only in the summary), the warm-up flag (`(omitted)` ends a
+/// line), and the adjustment of rounded bytes to the summary.
 fn same(a: &workload::Interval, b: &workload::Interval) -> bool {
     let without = |interval: &workload::Interval| {
         let (bytes, end) = (units::Bytes(0), interval.start);

@@ -1,4 +1,4 @@
-//! Passes tool output through the whole reader. Each capture must be recognized, both alone and within other text.
+//! Passes tool output through the whole reader. Each capture must be recognized, alone and within other text.
 
 use std::convert::Infallible;
 
@@ -76,7 +76,7 @@ fn rejects_truncated_compressed_file() {
     assert!(matches!(error, ImportError::Read { .. }), "{error}");
 }
 
-/// Unoptimized builds are slow, so they test only some of the positions at which a log can be cut.
+/// Unoptimized builds are slow, so they cut logs only at some positions.
 #[test]
 fn truncated_captures_never_yield_extra_tests() {
     for (name, bytes, _, tests) in

@@ -1,6 +1,6 @@
-//! Imports generated posts. They contain logs and tables in varying order, after varying commands, between
-//! text in several languages, and cut off. The number of results is known, and every reported number must
-//! come from the lines of its own test.
+//! Imports generated posts with logs and tables in varying order, after varying commands, between text in several
+//! languages, and cut off. The number of results is known, and every number must come from the lines of its own
+//! test.
 
 use std::{convert::Infallible, ops::RangeInclusive};
 
@@ -62,7 +62,7 @@ const WORDS: [&str; 10] = [
 
 struct Block {
     text: String,
-    /// The number of tests in the block. This is 0 for text, and for output that is only mentioned in a note.
+    /// Number of tests in the block: 0 for text and for output that only causes a note.
     tests: usize,
     is_output: bool,
 }
@@ -115,7 +115,7 @@ fn looped(draw: &mut Draw) -> (Vec<Block>, usize) {
     (blocks, 1)
 }
 
-/// Rows of two clients that ran at the same time must be reported in a note, but never imported.
+/// Interleaved rows of two clients must cause a note, and must not be imported.
 fn interleaved(draw: &mut Draw) -> (Vec<Block>, usize) {
     let begin = |port: u64| {
         format!(
@@ -202,7 +202,7 @@ fn quantities(draw: &mut Draw) -> (Vec<Block>, usize) {
              100.00    0.240000                 {calls}           total\n"
         )
     };
-    // Counts that follow a test belong to that test.
+    // Counts after a test belong to that test.
     let mut outputs = vec![calls(draw), calls(draw), latency, rate];
     if draw.below(2) == 0 {
         outputs.swap(2, 3);
@@ -296,7 +296,7 @@ fn tables(draw: &mut Draw) -> (Vec<Block>, usize) {
     (vec![words(draw.of(&WORDS)), output(text, results * trials)], results)
 }
 
-/// Output of other tools between tests must be reported in a note, but never imported.
+/// Output of other tools between tests must cause a note, and must not be imported.
 fn foreign(draw: &mut Draw) -> (Vec<Block>, usize) {
     let others = [
         "HOST: a                Loss%   Snt   Last   Avg  Best  Wrst StDev\n  1.|-- 198.18.0.1   0.0%    60    0.6   0.5   0.2   3.1   0.4\n",
@@ -357,8 +357,8 @@ fn reported(measurement: &Measurement) -> Vec<f64> {
     }
 }
 
-/// Returns whether a value is a printed number in some unit, half a round trip, or the received fraction of
-/// the datagrams sent.
+/// Returns whether a value is a printed number in some unit, half a round trip, or the received fraction of the
+/// sent datagrams.
 fn follows(value: f64, printed: &[f64]) -> bool {
     let near = |other: f64| (value - other).abs() <= value.abs() * 0.006 + 1e-9;
     let scales = [1.0, 0.01, 1e3, 2e3, 1e6, 1e9];
@@ -408,8 +408,8 @@ fn check(kind: &str, seed: u64, (blocks, results): (Vec<Block>, usize)) {
     cut(kind, seed, &text, &found);
 }
 
-/// A file that lacks its start or its end must not have numbers that it does not contain. Without its end, it must
-/// not have more results than the whole file.
+/// A file without its start or end must not give numbers that it does not contain. Without its end, it must not
+/// give more results than the whole file.
 fn cut(kind: &str, seed: u64, text: &str, whole: &Imported) {
     let at = Draw(seed ^ 0xc07).below(text.len() as u64) as usize;
     let at = text.floor_char_boundary(at);
@@ -440,7 +440,7 @@ fn mixed(draw: &mut Draw) -> (Vec<Block>, usize) {
 
 type Kind = fn(&mut Draw) -> (Vec<Block>, usize);
 
-/// Tables are not among these, because a file's logs take precedence over its tables.
+/// Excludes tables, because a file's logs take precedence over them.
 const LOGS: [(&str, Kind); 8] = [
     ("apart", apart),
     ("looped", looped),

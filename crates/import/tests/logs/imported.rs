@@ -1,4 +1,4 @@
-//! Imports logs from memory in the same way as the command line.
+//! Imports logs from memory as the command line does.
 
 use std::convert::Infallible;
 

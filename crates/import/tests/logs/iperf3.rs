@@ -1,4 +1,4 @@
-//! Imports real output of iperf3 3.12 as a user would, with both ends of each capture.
+//! Imports real iperf3 3.12 output as a user would, with both ends of each capture.
 
 use crate::imported::{Run, import};
 use samples::{Trial, ValidityWarning, WorkloadSource};
@@ -9,7 +9,7 @@ struct Case {
     streams: u32,
     direction: Direction,
     transport: Transport,
-    /// The number of intervals per connection at the client, after the `-O` period.
+    /// Number of intervals per connection at the client, after the `-O` period.
     intervals: std::ops::RangeInclusive<usize>,
     notes: &'static [&'static str],
 }
@@ -111,7 +111,7 @@ fn check(case: &Case) {
         if *transport == Transport::Udp {
             assert!(flow.receiver.datagrams().is_some() && flow.sender.datagrams().is_some(), "{name}");
         } else if !name.starts_with("interrupted") {
-            // Only the data that was in flight when the client stopped may be missing.
+            // Only data in flight when the client stopped may be missing.
             let (sent, received) = (flow.sender.bytes().0 as f64, flow.receiver.bytes().0 as f64);
             let buffered = 16e6;
             assert!(
@@ -237,7 +237,7 @@ fn lost_datagrams_are_those_missing_at_the_receiver() {
     }
 }
 
-/// Returns the transfer and rate of each of the log's rows, as plumb prints them.
+/// Returns the transfer and rate in each log row, as plumb prints them.
 fn printed(name: &str, is_wanted: impl Fn(&str) -> bool) -> Vec<(String, String)> {
     let text = std::fs::read_to_string(format!("tests/data/iperf3/{name}.client.txt")).expect("a capture");
     let rows = text.lines().filter(|line| line.contains(" sec ") && is_wanted(line));

@@ -1,4 +1,4 @@
-//! Imports real-world logs in the same way as the command line. tests/data/README.md describes the files.
+//! Imports real-world logs as the command line does. tests/data/README.md describes the files.
 #![expect(clippy::disallowed_methods, reason = "tests read files")]
 
 mod bad_input;

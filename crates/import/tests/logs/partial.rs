@@ -136,7 +136,7 @@ const TEXTS: &[(&str, &[&str], &[&str])] = &[
         ],
         &["only sums", "only sums"],
     ),
-    // One of several connections, and their sum.
+    // One of several connections, and the sum.
     (
         "$ iperf3 -c 192.0.2.1 -P 8\n\
          [ ID] Interval           Transfer     Bitrate         Retr\n\
@@ -148,7 +148,7 @@ const TEXTS: &[(&str, &[&str], &[&str])] = &[
         &["tcp x8 forward sent 8.59 Gbit/s received 8.58 Gbit/s retransmits 92 lost 0"],
         &["some connections are missing"],
     ),
-    // Adjacent rows that belong to three tests.
+    // Adjacent rows of three tests.
     (
         "[  5]   0.00-1.00   sec   112 MBytes   940 Mbits/sec    0   1.00 MBytes\n\
          [  5]   1.00-2.00   sec   112 MBytes   940 Mbits/sec    3   1.00 MBytes\n\
@@ -164,7 +164,7 @@ const TEXTS: &[(&str, &[&str], &[&str])] = &[
         ],
         &["no summary", "no summary", "received bytes are unknown", "940 Mbit/s and 2.82 Gbit/s"],
     ),
-    // The server had received few datagrams when the client asked for its results.
+    // The server had received few datagrams when the client requested its results.
     (
         "$ iperf3 -c 192.0.2.1 -u\n\
          [ ID] Interval           Transfer     Bandwidth       Total Datagrams\n\
@@ -176,7 +176,7 @@ const TEXTS: &[(&str, &[&str], &[&str])] = &[
         &["udp x1 forward sent 1.05 Mbit/s retransmits 0 lost 0"],
         &["does not match the number sent", "received bytes are unknown, so the rate"],
     ),
-    // More lost datagrams than there were.
+    // More lost datagrams than were sent.
     (
         "$ iperf3 -c 192.0.2.1 -u\n\
          [ ID] Interval           Transfer     Bandwidth       Jitter    Lost/Total Datagrams\n\
@@ -231,7 +231,7 @@ const TEXTS: &[(&str, &[&str], &[&str])] = &[
         &["tcp x1 sent 29.2 Gbit/s received 29.2 Gbit/s retransmits 770000000 lost 0"],
         &["retransmits are impossible"],
     ),
-    // A sum that is smaller than the only connection belongs to another test.
+    // A sum smaller than the only connection belongs to another test.
     (
         "[  5]   0.00-10.00  sec  31.0 GBytes  26.6 Gbits/sec  1100             sender\n\
          [SUM]   0.00-10.00  sec  24.0 GBytes  20.6 Gbits/sec  1400             sender\n",
@@ -266,14 +266,14 @@ const TEXTS: &[(&str, &[&str], &[&str])] = &[
         &["tcp x1 forward sent 940 Mbit/s retransmits 5 lost 0"],
         &["received bytes are unknown"],
     ),
-    // A datagram sender without headings. The numbers match its datagram size.
+    // A datagram sender without headings. The numbers match the datagram size.
     (
         "[  5]   0.00-1.00   sec   129 KBytes  1.05 Mbits/sec  91\n\
          [  5]   1.00-2.00   sec   128 KBytes  1.05 Mbits/sec  90\n",
         &["udp x1 forward sent 1.05 Mbit/s retransmits 0 lost 0"],
         &["no summary", "received bytes are unknown"],
     ),
-    // A complete test next to a test of iperf 2.
+    // A complete test next to an iperf 2 test.
     (
         "[  3]  0.0-10.0 sec  1.10 GBytes   944 Mbits/sec\n\
          [  5]   0.00-10.00  sec  1.10 GBytes   940 Mbits/sec    0             sender\n\
@@ -281,7 +281,7 @@ const TEXTS: &[(&str, &[&str], &[&str])] = &[
         &["tcp x1 sent 940 Mbit/s received 930 Mbit/s retransmits 0 lost 0"],
         &["line 1: skipped output of iperf 2"],
     ),
-    // An SCTP client that can only be recognized by its command.
+    // An SCTP client that can be recognized only by its command.
     (
         "$ iperf3 -c 192.0.2.1 --sctp\n\
          [  5]   0.00-10.00  sec  1.10 GBytes   940 Mbits/sec                  sender\n\

@@ -1,4 +1,4 @@
-//! Imports logs of real tools in the form of forum posts: after loops, prompts and selectors.
+//! Imports logs of real tools in the form of forum posts, after loops, prompts and selectors.
 
 use crate::imported::{all_described, import, import_texts};
 

@@ -82,8 +82,7 @@ fn comparison_of_vmms_has_throughput_latency_and_percentiles() {
 
 type Level = (&'static str, &'static str);
 
-/// Table layouts that tools print: the tool, the text, the number of results, and the levels and value of one
-/// result.
+/// Table layouts that tools print: the tool, the text, the number of results, and one result's levels and value.
 const PRINTED: &[(&str, &str, usize, &[Level], f64)] = &[
     (
         "cilium connectivity perf, as in cilium/cilium issue 32034 (2024)",

@@ -1,4 +1,4 @@
-//! Tests that logged values are imported even if they are zero, and that missing values remain unknown.
+//! Tests that zeros in logs are imported, and that missing values remain unknown.
 
 use workload::{Measurement, Metric};
 

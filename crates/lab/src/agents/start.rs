@@ -30,8 +30,8 @@ impl Agents {
     }
 
     /// Starts an agent in each machine and exchanges greetings. At most one machine per CPU boots at a time.
-    /// A machine that hangs during boot is restarted once, and this is reported. Hosts that are not required
-    /// are left out if they fail.
+    /// A machine that hangs during boot is restarted once, and this is reported. Optional hosts that fail are
+    /// left out.
     pub(crate) fn start_all(
         mut waiting: Waiting,
         dispensable: Vec<HostName>,
@@ -68,7 +68,6 @@ impl Agents {
     }
 
     /// # Errors
-    ///
     /// Returns the error if it concerns no host, or a required host.
     pub(crate) fn leave_out(&mut self, error: RunError, observer: &mut dyn Observer) -> Result<(), RunError> {
         let host = error.host().map(HostName::new);
@@ -118,7 +117,7 @@ impl Agents {
         greeted.map_err(|source| self.lost(host, source))
     }
 
-    /// If more machines booted at once than there are CPUs, they would all be too slow for their timeouts.
+    /// More machines than CPUs would all boot too slowly for their timeouts.
     fn has_room_for(&self, machine: &dyn Machine) -> bool {
         let booting =
             |endpoint: &&Endpoint| endpoint.ready_within.is_none() && endpoint.machine.boot().own_kernel;

@@ -15,7 +15,7 @@ use protocol::Hello;
 use super::*;
 use crate::event::Event;
 
-/// The agent sends its greeting in the `greets_at`th start and later ones.
+/// The agent greets in the `greets_at`th start and later ones.
 struct Sleepy {
     greets_at: u32,
     starts: Arc<AtomicU32>,
@@ -44,7 +44,7 @@ impl Machine for Sleepy {
         self.agents.clear();
     }
 
-    /// The timeout is short only in tests that expect it, so that a machine on a busy host does not appear to
+    /// The timeout is short only in tests that expect it, so that a machine on a busy host does not seem to
     /// hang.
     fn boot(&self) -> Boot {
         let greets = self.starts.load(Ordering::Relaxed) >= self.greets_at;

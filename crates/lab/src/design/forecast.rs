@@ -5,7 +5,7 @@ use units::Nanos;
 
 const SCREENING: u32 = 2;
 const FEWEST_TO_ESTABLISH: u32 = stats::location::FEWEST as u32;
-/// The maximum fraction of the budget for screening. If two blocks would exceed it, screening has only one block.
+/// The maximum fraction of the budget for screening. If two blocks would exceed it, screening has only one.
 const SCREENING_SHARE: f64 = 0.6;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct Forecast {
     pub screening_trials: u32,
     pub screening: Nanos,
     pub most_trials: u32,
-    /// The approximate maximum time: the budget, or the time of the full matrix if that is shorter.
+    /// The approximate maximum time: the budget, or the full matrix if that is shorter.
     pub most: Nanos,
 }
 
@@ -43,7 +43,8 @@ pub fn forecast(plan: &Plan) -> Option<Forecast> {
     })
 }
 
-/// Returns the minimum number of trials that can establish a difference, if a plan with several results has fewer.
+/// Returns how many trials per result can establish a difference, or `None` if the plan has enough or only
+/// one result.
 #[must_use]
 pub fn trials_lacking(plan: &Plan) -> Option<u32> {
     let blocks = plan.trials.last().map_or(0, |trial| trial.block + 1);

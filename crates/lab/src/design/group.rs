@@ -1,7 +1,7 @@
 //! Groups of competing results of one workload and path, and which of them can still change the answer.
 //!
-//! The answer consists of the best setting for the objective, the best value, and the knees of numeric factors. With
-//! `until_clear`, it is the comparison of all results of a workload.
+//! The answer consists of the best setting for the objective, the best value, and the knees of numeric
+//! factors. With `until_clear`, it is the comparison of all results of a workload.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use super::{
     observations::{Observations, Point},
 };
 
-// The scenario's limits must lie within those of the statistics.
+// The scenario and the statistics must agree on the minimum.
 const _: () = assert!(LEAST_PRECISE as usize == location::FEWEST);
 
 /// A level is on the plateau if it reaches this fraction of the best value.
@@ -26,7 +26,7 @@ pub(super) enum Standing {
     Settled,
     /// Nothing arrived in one of the trials, or no trial is usable.
     Out,
-    /// The result is precise enough. Its interval extends to this fraction of the median.
+    /// The result is precise enough: its interval extends to this fraction of the median.
     Precise(f64),
 }
 
@@ -88,8 +88,8 @@ impl Group {
     }
 }
 
-/// Separates unusable results from the others. If every result has failed trials, only those without a value
-/// are unusable. If no result has a value, none is unusable.
+/// Separates unusable results from the others. If every result has failed trials, only results without a
+/// value are unusable. If none has a value, none is unusable.
 fn without_the_out(seen: &Observations, results: Vec<usize>, block: u32) -> (Vec<usize>, Vec<usize>) {
     let empty = |result: &usize| seen.blocks(*result, Arm::Measure, block).is_empty();
     let silent = |result: &usize| empty(result) || seen.was_silent(*result, block);
@@ -113,7 +113,7 @@ struct Field<'a> {
     /// The score according to the objective. `None` if the objective is the value alone, or if CPU time is
     /// missing. A result without CPU time remains a contender.
     worth: Option<Contest>,
-    /// The logarithm of the objective relative to the best result, which is at most 0.
+    /// The logarithm of the objective relative to the best result, at most 0.
     margin: f64,
 }
 

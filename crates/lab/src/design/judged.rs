@@ -1,5 +1,4 @@
-//! Evaluates the values and comparisons of a workload, with the same fit and the same trials as in the
-//! report.
+//! Evaluates a workload's values and comparisons, with the same fit and the same trials as the report.
 
 use std::collections::BTreeSet;
 
@@ -30,8 +29,8 @@ impl<'a> Judged<'a> {
         Self { seen, block, results, fit }
     }
 
-    /// Returns the distance to the farther end of the result's interval, relative to the value. `None` if there are
-    /// too few trials.
+    /// Returns the distance to the farther end of the result's interval, relative to the value, or `None`
+    /// with too few trials.
     pub(super) fn reach(&self, result: usize) -> Option<f64> {
         let place = self.place(result)?;
         let fitted = self.fit.as_ref().and_then(|fit| fit.value(place, interval::TO_STOP));

@@ -1,4 +1,4 @@
-//! The trials as the design sees them, with their value, cost and start time.
+//! The trials as the design sees them: value, cost and start time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use scenario::Plan;
 use units::Nanos;
 use workload::Metric;
 
-/// If a gap is longer than this multiple of a trial's expected time, the run was interrupted and resumed.
+/// A gap longer than this multiple of a trial's expected time means that the run was interrupted and resumed.
 const BREAK: u64 = 4;
 const SHORTEST_BREAK: Nanos = Nanos::from_secs(60);
 
@@ -31,7 +31,7 @@ pub(super) struct Point {
 }
 
 impl Point {
-    /// The logarithm of the value, where higher is better, or `None` if nothing arrived.
+    /// The logarithm of the value, where higher is better. `None` if nothing arrived.
     pub(super) fn goodness(&self) -> Option<f64> {
         let logarithm = self.value.filter(|value| *value > 0.0)?.ln();
         self.metric.more_is_better().map(|more| if more { logarithm } else { -logarithm })
@@ -51,7 +51,7 @@ impl Point {
 }
 
 impl Observations {
-    /// A trial replaces its earlier attempt. Results that are not in the plan are ignored.
+    /// A trial replaces its earlier attempt. Results outside the plan are ignored.
     pub(super) fn take(&mut self, plan: &Plan, trial: &Trial) {
         let Some(result) = plan.results.iter().position(|result| result.id.as_str() == trial.result) else {
             return;

@@ -1,4 +1,4 @@
-//! Tests the design in simulated labs: trials saved, agreement with the full matrix, and resuming.
+//! Tests the design in simulated labs: saved trials, agreement with the full matrix, and resuming.
 
 mod disturbed;
 mod failed;
@@ -31,7 +31,7 @@ fn plan(seed: u64, options: &PlanOptions) -> Plan {
     Plan::expand(&Scenario::parse("test", text).expect("a scenario"), seed, options)
 }
 
-/// A simulated lab, which defines the true rate (Gbit/s) and CPU use of each result and the noise of trials.
+/// A simulated lab: the true rate (Gbit/s) and CPU use of each result, and the noise of trials.
 #[derive(Clone, Copy)]
 struct Lab {
     rate: fn(f64, f64) -> f64,

@@ -23,7 +23,7 @@ impl Machine for Hostile {
         let (ours, mut theirs) = UnixStream::pair().expect("a pair");
         self.open = (!self.ends).then(|| theirs.try_clone().expect("a copy"));
         let mut messages = std::mem::replace(&mut self.messages, Box::new(iter::empty()));
-        // The write fails after the hypervisor has been given up.
+        // The write fails once the controller gives up on the hypervisor.
         thread::spawn(move || messages.try_for_each(|piece| theirs.write_all(&piece)));
         Ok(Channel { from_agent: Box::new(ours.try_clone().expect("a copy")), to_agent: Box::new(ours) })
     }

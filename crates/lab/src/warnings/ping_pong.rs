@@ -6,14 +6,13 @@ use workload::{OpenLoopData, PingPongData, PingPongSettings, Schedule};
 
 use super::rate_not_reached;
 
-/// If a larger fraction of the messages is lost, the 99th percentile of the received messages differs from
-/// that of all messages.
+/// Above this fraction of lost messages, the 99th percentile of the received messages does not represent all
+/// messages.
 const LOSSY: f64 = 0.01;
 /// The maximum fraction of the tail latency that a late generator may cause.
 const OWN_LATENESS: f64 = 0.5;
 
-/// Returns the warnings. Ignores spinning threads, which are always busy, and a stream that runs at the same
-/// time.
+/// Ignores spinning threads, which are always busy, and a stream that runs at the same time.
 pub(super) fn warnings(requested: &PingPongSettings, data: &PingPongData) -> Vec<ValidityWarning> {
     let late = match (requested.schedule, &data.open_loop) {
         (Schedule::Open { period }, Some(open)) => late_generator(period, open),

@@ -51,7 +51,7 @@ fn busiest(cpu: &CpuUsage, role: ThreadRole) -> Option<(String, f64)> {
         .max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
-/// Compares the amounts. TCP receivers read until the end of the stream, so all bytes that were sent must
+/// Compares sent and received bytes. TCP receivers read until the end of the stream, so all bytes must
 /// arrive.
 fn ends_disagree(flows: &[Flow]) -> Option<ValidityWarning> {
     let all = |series: &EndSeries| series.intervals.iter().map(|interval| interval.bytes).sum::<Bytes>();

@@ -36,14 +36,14 @@ pub struct Throttling {
     pub group: PathBuf,
     /// In CPUs, if the cgroup still has a quota.
     pub limit: Option<f64>,
-    /// Periods in which the processes ran, usually of 100 ms.
+    /// Periods in which the processes ran, usually 100 ms long.
     pub periods: u64,
     pub throttled: u64,
     /// Summed over all CPUs.
     pub time: Duration,
 }
 
-/// A mounted cgroup hierarchy. `root` is the directory of the hierarchy that is mounted at `mount`.
+/// A cgroup hierarchy whose directory `root` is mounted at `mount`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Hierarchy {
     mount: PathBuf,
@@ -58,7 +58,7 @@ impl CpuLimit {
         let quotas = levels(process).into_iter().filter_map(|level| quota(&level));
         let smallest = quotas.min_by(|one, other| one.cpus.total_cmp(&other.cpus));
         let allowed = allowed_cpus(&process.read("status").ok()?);
-        // Limits of this process do not count.
+        // Count all online CPUs, including those that this process may not use.
         let all =
             fs::read_to_string(ONLINE).ok().and_then(|list| number_of_cpus(&list)).unwrap_or(usize::MAX);
         let pinned = allowed
@@ -104,8 +104,9 @@ pub(super) fn cgroups(process: &Process) -> Vec<PathBuf> {
     mounted(process).into_iter().map(|(_, directory)| directory).collect()
 }
 
-/// Returns a parent directory for a new cgroup with a CPU quota, and whether it uses cgroup version 2. In version 2 this
-/// is the root, because other cgroups cannot have both processes and children with controllers.
+/// Returns a parent directory for a new cgroup with a CPU quota, and whether it uses cgroup version 2. In
+/// version 2 this is the root, because other cgroups cannot have both processes and children with
+/// controllers.
 pub(crate) fn cpu_hierarchy(process: &Process) -> Option<(PathBuf, bool)> {
     mounted(process).into_iter().find_map(|(mount, directory)| {
         let controllers = fs::read_to_string(mount.join("cgroup.controllers"));

@@ -1,16 +1,16 @@
-//! Finds nftables rules that may block or redirect connections. This includes the rules of iptables-nft.
+//! Finds nftables rules that may block or redirect connections, including iptables-nft rules.
 
 use sys::netns::NetNs;
 
 use super::runtime::{self, Printed};
 
-/// Words of rules (nft(8)), and of the targets of iptables (iptables-extensions(8)), in lower case.
+/// Lower-case words of rules (nft(8)) and of iptables targets (iptables-extensions(8)).
 const VERDICTS: [&str; 7] = ["drop", "reject", "redirect", "tproxy", "dnat", "queue", "netmap"];
 
 /// Returns each rule that may block or redirect a connection, after its table and chain.
 ///
 /// # Errors
-/// Returns the reason why `nft` cannot list the rules.
+/// Returns why `nft` cannot list the rules.
 pub fn blocking_rules(namespace: &NetNs) -> Result<Vec<String>, String> {
     match runtime::run_in(Some(namespace), "nft", &["list", "ruleset"]) {
         Printed::NotInstalled => Err("nft is not installed".to_owned()),

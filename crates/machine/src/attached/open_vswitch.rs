@@ -1,4 +1,5 @@
-//! Bridges of Open vSwitch, read from its database by `ovs-vsctl` (ovs-vswitchd.conf.db(5), RFC 7047 for the values).
+//! Bridges of Open vSwitch, which `ovs-vsctl` reads from its database (ovs-vswitchd.conf.db(5), RFC 7047 for
+//! the values).
 
 use std::collections::BTreeMap;
 
@@ -27,15 +28,15 @@ struct Table<R> {
     data: Vec<R>,
 }
 
-/// Returns the ports by bridge. Bridges connected by patch ports are merged. The result is empty if Open vSwitch is not
-/// running.
+/// Returns the ports by bridge, or nothing if Open vSwitch is not running. Bridges connected by patch ports
+/// are merged.
 ///
 /// # Errors
-/// Returns the reason why `ovs-vsctl` cannot read the database.
+/// Returns why `ovs-vsctl` cannot read the database.
 pub fn open_vswitch_bridges() -> Result<BTreeMap<String, SwitchPorts>, String> {
     match runtime::run(OVS_VSCTL, &QUERY.split_whitespace().collect::<Vec<_>>()) {
         Printed::NotInstalled => Ok(BTreeMap::new()),
-        // It is installed, but is not running.
+        // Open vSwitch is installed but not running.
         Printed::Failed(reason) if reason.contains("No such file") => Ok(BTreeMap::new()),
         Printed::Failed(reason) => Err(runtime::last_line(&reason)),
         Printed::Output(printed) => bridges(&printed).map_err(|error| error.to_string()),
@@ -64,7 +65,7 @@ fn bridges(printed: &[u8]) -> serde_json::Result<BTreeMap<String, SwitchPorts>> 
     Ok(groups.into_iter().map(|group| (group.names.join(" + "), group.ports)).collect())
 }
 
-/// A set with one item is written as the item.
+/// A set with one item is written as the bare item.
 fn items(set: &Value) -> &[Value] {
     match set.as_array().map(Vec::as_slice) {
         Some([kind, Value::Array(items)]) if kind == "set" => items,

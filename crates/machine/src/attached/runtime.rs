@@ -13,11 +13,10 @@ use sys::netns::NetNs;
 
 use super::AttachError;
 
-/// A busy node responds within a few seconds. A runtime whose daemon hangs never responds.
+/// A busy node responds within a few seconds, a runtime with a hung daemon never.
 const PATIENCE: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(5);
-/// In bytes. The description of a container has a few thousand bytes, and a list of pods a few hundred
-/// thousand.
+/// In bytes. A container's description has a few thousand bytes, and a list of pods a few hundred thousand.
 const LONGEST_OUTPUT: usize = 16 << 20;
 
 pub(super) enum Answer<T> {
@@ -74,7 +73,7 @@ fn output(command: &mut Command, namespace: Option<&NetNs>, patience: Duration) 
     let begun = Instant::now();
     // This starts no threads, because only a single-threaded process can enter a user namespace.
     let end = loop {
-        // The status is queried first, so that everything that the program has printed is read.
+        // Query the status first, to read everything that the program has printed.
         let status = child.try_wait();
         let read = drain(&out, &mut printed).and_then(|()| drain(&err, &mut errors));
         match (status, read) {
@@ -87,7 +86,7 @@ fn output(command: &mut Command, namespace: Option<&NetNs>, patience: Duration) 
         }
     };
     if end.is_err() {
-        // These fail only if it has already exited.
+        // Both fail only if the program has already exited.
         let _ = sys::child::kill_group(&child);
         let _ = child.wait();
     }

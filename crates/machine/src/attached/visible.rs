@@ -7,7 +7,8 @@ use sys::netns::NetNs;
 /// More namespaces than a large Kubernetes node has pods.
 const MAX: usize = 256;
 
-/// Returns the namespaces other than `known` that this process may enter. Each has the name of its file or of a process.
+/// Returns the namespaces other than `known` that this process may enter, named after their file or a
+/// process.
 #[must_use]
 pub fn visible_namespaces(known: &[&NetNs]) -> Vec<(String, NetNs)> {
     let mut seen: BTreeSet<u64> = known.iter().map(|namespace| namespace.inode()).collect();
@@ -21,8 +22,8 @@ pub fn visible_namespaces(known: &[&NetNs]) -> Vec<(String, NetNs)> {
     new.filter(|(_, namespace)| namespace.run_in(|| ()).is_ok()).take(MAX).collect()
 }
 
-/// Finds namespaces without a process, which exist because a file is mounted on them: the named namespaces of ip-netns(8),
-/// and, in another mount namespace, the network of rootless Podman.
+/// Finds namespaces without processes, which exist because a file is mounted on them: the named namespaces of
+/// ip-netns(8), and, in another mount namespace, the network of rootless Podman.
 fn mounted(pids: &[String]) -> Vec<(String, String)> {
     let own = "self".to_owned();
     let mut seen = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! A client for Firecracker's API, which uses JSON in HTTP/1.1 over a Unix socket (docs/design.md and
+//! A client for Firecracker's API: JSON in HTTP/1.1 over a Unix socket (docs/design.md and
 //! src/firecracker/swagger/firecracker.yaml of Firecracker, RFC 9112).
 
 use std::{
@@ -12,7 +12,7 @@ use std::{
 use serde_json::Value;
 use thiserror::Error;
 
-/// On a busy machine, starting Firecracker and its guest may take this long.
+/// Starting Firecracker and its guest may take this long on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 const POLL: Duration = Duration::from_millis(1);
 const MAX_RESPONSE: usize = 64 << 10;
@@ -117,7 +117,7 @@ fn parse(bytes: &[u8]) -> io::Result<Option<(Answer, usize)>> {
     let httparse::Status::Complete(begin) = parsed else { return Ok(None) };
     let status = head.code.unwrap_or_default();
     let length = match body_length(&head)? {
-        // A response with status 204 never has a body, regardless of its length header.
+        // A response with status 204 never has a body, whatever its length header says.
         _ if status == 204 => 0,
         length => length,
     };

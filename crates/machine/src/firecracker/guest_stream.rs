@@ -62,8 +62,7 @@ fn accept(listener: &UnixListener, ended: &PipeReader) -> io::Result<UnixStream>
     while ready.is_empty() {
         poller.wait(&mut ready, None)?;
     }
-    // A pending connection is accepted first, because a guest that connected and then exited may have sent an
-    // error.
+    // Accept a pending connection first: a guest that connected and then exited may have sent an error.
     if ready.iter().any(|ready| ready.token == GUEST) {
         Ok(listener.accept()?.0)
     } else {

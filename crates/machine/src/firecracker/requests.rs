@@ -1,5 +1,5 @@
-//! The API requests that configure and start a machine. They have been available since Firecracker 1.8.
-//! Source: src/firecracker/swagger/firecracker.yaml of version 1.17.
+//! The API requests that configure and start a machine, available since Firecracker 1.8. Source:
+//! src/firecracker/swagger/firecracker.yaml of version 1.17.
 
 use protocol::guest::{VSOCK, VSOCK_PORT};
 use scenario::Vm;
@@ -24,7 +24,7 @@ const GUEST_CID: u32 = 3;
 /// (docs/api_requests/actions.md).
 const KERNEL_ARGUMENTS: &str = "console=ttyS0 quiet panic=-1 rootfstype=ramfs reboot=k pci=off 8250.nr_uarts=1 i8042.noaux i8042.nomux i8042.dumbkbd";
 
-/// Firecracker forwards connections from the guest to the controller's port to this socket (docs/vsock.md of
+/// Firecracker forwards the guest's connections to the controller's port to this socket (docs/vsock.md of
 /// Firecracker).
 pub(super) fn host_socket() -> String {
     format!("{VSOCK_FILE}_{VSOCK_PORT}")

@@ -19,7 +19,7 @@ const FOLDER_MODE: u32 = 0o040_755;
 const PROGRAM_MODE: u32 = 0o100_755;
 const FILE_MODE: u32 = 0o100_644;
 
-/// An image can be shared by several guests.
+/// Several guests can share an image.
 #[derive(Debug)]
 pub struct Image {
     file: File,
@@ -104,7 +104,7 @@ impl Archive {
     fn finish(self) -> Result<File, GuestError> {
         let mut file = newc::trailer(self.to)?;
         file.rewind()?;
-        // All monitors share this file, so no monitor may change it.
+        // All monitors share this file, so none may change it.
         sys::memory_file::seal(&file)?;
         Ok(file)
     }

@@ -1,4 +1,4 @@
-//! Selects the kernel for guests, which is either an installed one or one specified by the user.
+//! Selects the kernel for guests: an installed one, or one chosen by the user.
 
 use std::{
     env,
@@ -29,7 +29,7 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// The environment variable for the guests' default kernel, which is either a release or a file.
+    /// The environment variable for the guests' default kernel, either a release or a file.
     pub const VARIABLE: &str = "PLUMB_GUEST_KERNEL";
 
     /// The kernel in [`Self::VARIABLE`], or the newest installed kernel that has modules, preferring those
@@ -44,8 +44,7 @@ impl Kernel {
         Self::chosen(&choice, None)
     }
 
-    /// Returns the chosen kernel. By default, the folder of its modules is derived from the release in the
-    /// file name.
+    /// By default, the modules' folder is derived from the release in the file name.
     pub fn chosen(choice: &GuestKernel, modules: Option<PathBuf>) -> Result<Self, GuestError> {
         let (kernels, all_modules) = (Path::new(KERNELS), Path::new(MODULES));
         match choice {
@@ -73,7 +72,7 @@ impl Kernel {
         Ok(Self { image, modules })
     }
 
-    /// Returns those of the modules that the kernel has.
+    /// Returns the modules that the kernel has.
     pub(crate) fn available<'m>(&self, modules: &[&'m str]) -> Result<Vec<&'m str>, GuestError> {
         let known = Modules::read(&self.modules)?;
         Ok(modules.iter().copied().filter(|module| known.has(module)).collect())

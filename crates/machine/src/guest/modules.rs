@@ -22,7 +22,7 @@ impl Modules {
             path,
             source,
         })?;
-        // A kernel without built-in modules does not have this list.
+        // Kernels without built-in modules lack this list.
         let builtin = fs::read_to_string(folder.join("modules.builtin")).unwrap_or_default();
         Ok(Self {
             folder: folder.to_owned(),

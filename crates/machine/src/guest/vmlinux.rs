@@ -18,7 +18,7 @@ const SECTOR: usize = 512;
 const USUAL_SECTORS: u8 = 4;
 const PAYLOAD_OFFSET: usize = 0x248;
 const PAYLOAD_LENGTH: usize = 0x24c;
-/// The maximum size in bytes, compressed or not. The kernels of distributions have at most 100 MB.
+/// The maximum size in bytes, compressed or not. Distribution kernels have at most 100 MB.
 const LARGEST: u64 = 1 << 30;
 
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl Vmlinux {
 }
 
 impl Kernel {
-    /// Extracts the kernel. Some monitors require this, and emulated guests boot faster with it.
+    /// Some monitors require this, and emulated guests boot faster with it.
     pub fn uncompressed(&self) -> Result<Vmlinux, GuestError> {
         let failed = |source| GuestError::Read { what: "the kernel", path: self.image.clone(), source };
         let mut bytes = Vec::new();
@@ -96,8 +96,8 @@ fn unpack(payload: &[u8], to: &mut File) -> io::Result<()> {
     if head == *ELF { Ok(()) } else { Err(io::Error::other("the decompressed data is not an ELF file")) }
 }
 
-/// Decompresses the "legacy frame" of lz4 (doc/lz4_Frame_format.md), which consists of length-prefixed blocks
-/// without an end mark.
+/// Decompresses the "legacy frame" of lz4 (doc/lz4_Frame_format.md): length-prefixed blocks without an end
+/// mark.
 fn unpack_lz4(mut blocks: &[u8], to: &mut File) -> io::Result<()> {
     const LARGEST_BLOCK: usize = 8 << 20;
     let mut block = vec![0; LARGEST_BLOCK];
@@ -120,7 +120,7 @@ fn unpack_lz4(mut blocks: &[u8], to: &mut File) -> io::Result<()> {
     Ok(())
 }
 
-/// Copies a limited amount of data, because a small file can decompress to any size.
+/// Limits the output, because a small file can decompress to any size.
 fn bounded_copy(from: impl Read, to: &mut impl Write) -> io::Result<()> {
     if io::copy(&mut from.take(LARGEST + 1), to)? > LARGEST { Err(too_large()) } else { Ok(()) }
 }

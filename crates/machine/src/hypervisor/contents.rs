@@ -12,10 +12,10 @@ use crate::{
     qemu::{PROGRAM, Qemu, QemuError},
 };
 
-/// The dynamic linker, which can also list the libraries of a program (ld.so(8)).
+/// The dynamic linker, which can also list a program's libraries (ld.so(8)).
 const LINKER: &str = "/lib64/ld-linux-x86-64.so.2";
 const LINKER_CACHE: &str = "/etc/ld.so.cache";
-/// Files required to boot a PC or microvm directly from a kernel. QEMU installs them in several folders.
+/// Files for booting a PC or microvm directly from a kernel. QEMU installs them in several folders.
 const FIRMWARE: &[&str] =
     &["bios-256k.bin", "bios-microvm.bin", "kvmvapic.bin", "linuxboot.bin", "linuxboot_dma.bin", "pvh.bin"];
 
@@ -63,7 +63,7 @@ fn firmware(program: &Path) -> Result<Vec<ImageFile>, QemuError> {
     let folders: Vec<&Path> = listing.lines().map(Path::new).collect();
     let find = |name: &&str| folders.iter().map(|folder| folder.join(name)).find(|file| file.is_file());
     let found = FIRMWARE.iter().filter_map(find);
-    // All files are copied to the folder that QEMU searches first.
+    // Copy all files to the folder that QEMU searches first.
     let into = |from: PathBuf| {
         let name = from.file_name()?.to_owned();
         Some(ImageFile { from, to: Path::new("/usr/share/qemu").join(name) })

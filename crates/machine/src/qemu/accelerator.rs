@@ -18,7 +18,7 @@ impl Accelerator {
         }
     }
 
-    /// Checks whether KVM works, which takes up to 10 s. Fails if KVM was requested but is unavailable.
+    /// Tests KVM, which takes up to 10 s. Fails if KVM was requested but is unavailable.
     pub fn checked(self) -> Result<Self, QemuError> {
         match self {
             Self::Kvm => sys::kvm::try_run().map(|()| self).map_err(QemuError::NoKvm),

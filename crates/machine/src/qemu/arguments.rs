@@ -21,34 +21,34 @@ pub(super) enum Descriptor {
 }
 
 pub const BALLOON: &str = "balloon";
-/// The sandbox denies obsolete system calls, changing the user, and starting programs.
+/// Denies obsolete system calls, changing the user, and starting programs.
 const SANDBOX: &str = "on,obsolete=deny,elevateprivileges=deny,spawn=deny";
-/// After a panic, both the guest and QEMU exit.
+/// After a panic, the guest and QEMU exit.
 const KERNEL_ARGUMENTS: &str = "console=ttyS0 quiet panic=-1 rootfstype=ramfs";
-/// On a busy host, an emulated timer fires late. A kernel that used it for calibration would hang during boot, or
-/// reject the TSC, which is that of the host (admin-guide/kernel-parameters.txt in the kernel sources).
+/// On a busy host, an emulated timer fires late. A kernel that used it for calibration would hang during
+/// boot, or reject the TSC, which is the host's (admin-guide/kernel-parameters.txt in the kernel sources).
 const EMULATED_KERNEL_ARGUMENTS: &str = "tsc=reliable no_timer_check";
 /// This CPU has fewer extensions than `max`, which makes emulation four times as fast and avoids hangs.
 const EMULATED_CPU: &str = "EPYC";
-/// Random numbers of the CPU would differ between boots.
+/// The CPU's random numbers would differ between boots.
 const COUNTED_CPU: &str = "EPYC,-rdrand,-rdseed";
-/// Makes addresses and hashes equal in every boot, lets real-time threads use the whole CPU, and stops socket buffers
-/// from growing. Neighbours are confirmed immediately and permanently, because other neighbours have no cached Ethernet
-/// header.
+/// Makes addresses and hashes equal in every boot, lets real-time threads use the whole CPU, and stops socket
+/// buffers from growing. Neighbours are confirmed immediately and permanently, because only confirmed
+/// neighbours have a cached Ethernet header.
 const COUNTED_KERNEL_ARGUMENTS: &str = "nokaslr norandmaps mitigations=off random.trust_cpu=off random.trust_bootloader=off \
      sysctl.kernel.sched_rt_runtime_us=-1 sysctl.net.ipv4.tcp_moderate_rcvbuf=0 sysctl.net.ipv4.tcp_rmem=\"4096 2097152 6291456\" \
      sysctl.net.ipv4.tcp_wmem=\"4096 2097152 2097152\" \
      sysctl.net.ipv4.neigh.default.delay_first_probe_time=0 sysctl.net.ipv6.neigh.default.delay_first_probe_time=0 \
      sysctl.net.ipv4.neigh.default.base_reachable_time_ms=86400000 \
      sysctl.net.ipv6.neigh.default.base_reachable_time_ms=86400000";
-/// With one instruction per nanosecond, the TSC counts 10^9 instructions per second.
+/// At one instruction per nanosecond, the TSC counts 10^9 instructions per second.
 const COUNTED_TSC_KHZ: u64 = 1_000_000;
 /// QEMU emulates virtualization (with nested paging) only for AMD CPUs.
 const EMULATED_HYPERVISOR_CPU: &str = "EPYC,+svm";
 
 struct Arguments {
     words: Vec<String>,
-    /// The suffix of device names, which depends on the bus. With virtio-mmio, the names contain the bus.
+    /// The suffix of device names: `pci`, or `device` with virtio-mmio.
     bus: &'static str,
 }
 
@@ -86,8 +86,8 @@ impl Arguments {
     }
 
     fn processors(&mut self, Qemu { host, vm, accelerator, nests, counter, .. }: &Qemu) {
-        // With a thread for each of several CPUs, the kernel of a hypervisor sometimes crashed. With one thread for its
-        // only CPU, a nested guest hung (QEMU 7.2).
+        // With a thread for each of several CPUs, a hypervisor's kernel sometimes crashed. With one thread
+        // for its only CPU, a nested guest hung (QEMU 7.2).
         let (threads, cpu) = match accelerator {
             Accelerator::Kvm => ("", "host"),
             Accelerator::Tcg if counter.is_some() => (",thread=single", COUNTED_CPU),
@@ -96,7 +96,7 @@ impl Arguments {
             Accelerator::Tcg => (",thread=multi", EMULATED_CPU),
         };
         let smm = if vm.board == Board::Q35 { ",smm=off" } else { "" };
-        // If the machine has NUMA nodes, each node has its own memory.
+        // Each NUMA node has its own memory backend.
         let backend = if vm.slow.0 > 0 { "" } else { ",memory-backend=memory" };
         self.add("-name", format!("guest={host},debug-threads=on"));
         self.add("-sandbox", SANDBOX);
@@ -135,7 +135,7 @@ impl Arguments {
         let Qemu { vm, kernel, .. } = machine;
         self.add("-kernel", kernel.image.display().to_string());
         self.add("-initrd", format!("/proc/self/fd/{}", Descriptor::Image as i32));
-        // This keeps unmovable pages out of the pluggable memory, so that all of it can be unplugged.
+        // Keeps unmovable pages out of the pluggable memory, so that all of it can be unplugged.
         let online = if vm.pluggable().0 > 0 { "memhp_default_state=online_movable " } else { "" };
         self.add("-append", format!("{online}{}", kernel_arguments(machine)));
     }

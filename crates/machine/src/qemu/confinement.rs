@@ -1,5 +1,5 @@
 //! Confines QEMU, so that a guest that takes it over cannot reach `plumb server` or another guest's QEMU.
-//! QEMU has no network except for inherited descriptors. If root starts QEMU, it runs as a separate user,
+//! QEMU has no network except inherited descriptors. If root starts QEMU, it runs as a separate user,
 //! provided that this user can open the kernel and device files.
 
 use std::{
@@ -24,8 +24,7 @@ pub(super) fn prepare(machine: &Qemu) -> Result<Confines> {
     Ok(Confines { network, identity: identity(machine)? })
 }
 
-/// Chooses the user. Without KVM and vhost-net, QEMU opens only its own files, but on some systems only root
-/// can read them.
+/// Without KVM and vhost-net, QEMU opens only its own files, but on some systems only root can read them.
 fn identity(machine: &Qemu) -> Result<Identity> {
     static STARTED: AtomicU32 = AtomicU32::new(0);
     let number = std::process::id().wrapping_add(STARTED.fetch_add(1, Ordering::Relaxed));

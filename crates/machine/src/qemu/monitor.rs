@@ -1,5 +1,5 @@
-//! Queries the monitor of a running QEMU and sends commands to it
-//! (qapi/{machine,misc,qom,run-state,virtio}.json of QEMU 7.2).
+//! Queries a running QEMU's monitor and sends commands to it (qapi/{machine,misc,qom,run-state,virtio}.json
+//! of QEMU 7.2).
 
 mod question;
 
@@ -37,7 +37,7 @@ const SETTINGS: [&str; 17] = [
     "mac",
 ];
 
-/// A connection to the monitor. While it is open, the monitor accepts no other client.
+/// A connection to the monitor, which accepts no other client in the meantime.
 #[derive(Debug)]
 pub struct Monitor {
     questions: Questions,
@@ -67,7 +67,7 @@ pub struct NicSays {
 }
 
 impl Monitor {
-    /// Connects to a monitor. `stop` ends every wait. Fails if the monitor has another client.
+    /// `stop` ends every wait. Fails if the monitor has another client.
     pub fn open(at: &Path, stop: &Arc<AtomicBool>) -> Result<Self, MonitorError> {
         let (questions, version) = Questions::open(at, stop)?;
         Ok(Self { questions, version })
@@ -134,7 +134,7 @@ impl Monitor {
             }
         }
         nic.netdev = self.get(path, "netdev")?;
-        // With PCI, the listed device is a child of this one. With virtio-mmio, the two are the same.
+        // With PCI, the listed device is a child of this one. With virtio-mmio, it is the same.
         let is_its = |device: &&String| {
             device.strip_prefix(path).is_some_and(|rest| matches!(rest, "" | "/virtio-backend"))
         };

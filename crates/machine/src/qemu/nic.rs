@@ -11,7 +11,7 @@ pub struct Nic {
 }
 
 impl Nic {
-    /// Checks by opening the device, because QEMU opens it itself later.
+    /// Opens the device, because QEMU does so later.
     #[must_use]
     pub fn lacks_vhost() -> Option<String> {
         sys::vhost::try_own().err().map(|error| format!("{error} (modprobe vhost_net)"))
@@ -22,7 +22,7 @@ impl Nic {
         let numbers: Vec<String> = (first..).take(queues).map(|number| number.to_string()).collect();
         let numbers = numbers.join(":");
         let descriptors = if queues == 1 { format!("fd={numbers}") } else { format!("fds={numbers}") };
-        // With only `vhost=on`, QEMU would silently fall back to running without vhost-net.
+        // With only `vhost=on`, QEMU would silently run without vhost-net.
         let vhost = if vm.vhost { "vhost=on,vhostforce=on" } else { "vhost=off" };
         let mac: Vec<String> = self.mac.iter().map(|byte| format!("{byte:02x}")).collect();
         let mut device = format!("virtio-net-{bus},netdev=net,mac={}", mac.join(":"));
@@ -32,8 +32,8 @@ impl Nic {
         if queues > 1 {
             device.push_str(",mq=on");
             if bus == "pci" {
-                // Each receive and transmit queue has an interrupt, and there is one for the control queue
-                // and one for configuration changes.
+                // Each receive and transmit queue has an interrupt, as do the control queue and configuration
+                // changes.
                 device.push_str(&format!(",vectors={}", 2 * queues + 2));
             }
         }

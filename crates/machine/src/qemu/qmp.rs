@@ -1,5 +1,5 @@
-//! A client for QEMU's monitor protocol, which sends one JSON object per line. Sources:
-//! docs/interop/qmp-spec.txt and qapi/run-state.json of QEMU 7.2.
+//! A client for QEMU's monitor protocol, with one JSON object per line. Sources: docs/interop/qmp-spec.txt
+//! and qapi/run-state.json of QEMU 7.2.
 
 use std::{
     io::{self, ErrorKind, Write},
@@ -15,15 +15,15 @@ use thiserror::Error;
 use crate::last_lines::LastLines;
 
 const PATIENCE_AT_START: Duration = Duration::from_secs(20);
-/// QEMU replies immediately, unless it is stopped or gets no CPU time.
+/// QEMU replies immediately unless it is stopped or gets no CPU time.
 const PATIENCE: Duration = Duration::from_secs(5);
 const PATIENCE_AT_END: Duration = Duration::from_millis(500);
-/// The length of the reply queue. QEMU sends one reply per command, and further replies are dropped.
+/// The length of the reply queue. QEMU sends one reply per command. Further replies are dropped.
 const WAITING: usize = 16;
 /// With 255 CPUs, a reply takes about 60 kB.
 const MAX_LINE: u64 = 1 << 20;
 
-/// Events that indicate that a guest has ended or halted.
+/// Events of guests that have ended or halted.
 const RELEVANT_EVENTS: [&str; 9] = [
     "SHUTDOWN",
     "RESET",

@@ -1,4 +1,4 @@
-//! The program that is copied to hosts, with its hash.
+//! The program to copy to hosts, and its hash.
 
 use std::path::Path;
 

@@ -4,7 +4,7 @@ use std::env::consts;
 
 use super::program_copy::ProgramCopy;
 
-/// This distinguishes the script's reply from other lines, which the startup files of a shell may print.
+/// Distinguishes the script's reply from lines printed by the startup files of a shell.
 const MARK: &str = "plumb: ";
 const LONGEST_WORD: usize = 100;
 const NAMED: usize = 16;
@@ -31,7 +31,7 @@ impl Answer {
 }
 
 /// Checks and executes the copied program through one descriptor, because the owner of `$XDG_CACHE_HOME`
-/// could rename the cache folder between two opens. Removes the file when it runs, unless `keep` is set.
+/// could rename the cache folder between two opens. Removes the file once it runs, unless `keep` is set.
 pub(super) fn start(program: &ProgramCopy, keep: bool) -> String {
     let remove = if keep { "" } else { r#"rm -f "$n"; rmdir ../plumb 2>/dev/null; "# };
     let arch = consts::ARCH;
@@ -60,7 +60,7 @@ pub(super) fn install(program: &ProgramCopy) -> String {
         "t=.new-$$",
         r#"trap "rm -f $t" 0 1 2 15"#,
         r#"rm -f "$t""#,
-        // With this option, the script fails if the file already exists.
+        // Makes the script fail if the file already exists.
         "set -C",
         r#"cat > "$t" || exit 1"#,
         &format!(r#"{} || {{ echo "the copy is damaged" >&2; exit 1; }}"#, has_hash(program, r#"<"$t""#)),
@@ -73,8 +73,8 @@ pub(super) fn install(program: &ProgramCopy) -> String {
 const PRIVATE: &str =
     r#"private() { [ -O "$1" ] && case "$(ls -ldnL "$1")" in (?????-??-*) ;; (*) return 1 ;; esac; }"#;
 
-/// Checks the current folder after entering it, because its path may lead elsewhere by then. A link to a
-/// folder with another name is refused, because files are created there.
+/// Checks the current folder only after entering it, because its path may lead elsewhere by then. Refuses a
+/// link to a folder with another name, because files are created there.
 const ENTER: &str = r#"enter() { cd "$d" >/dev/null && case "$(pwd -P)" in (*/plumb) private . ;; (*) false ;; esac || { echo "$d is a link, belongs to another user or can be written by others" >&2; return 1; }; }"#;
 
 fn places(program: &ProgramCopy) -> String {

@@ -13,16 +13,15 @@ use crate::error::MemoryError;
 const FOLDER: &str = "/sys/kernel/mm/damon/admin/kdamonds";
 const NODES: &str = "/sys/devices/system/node";
 const BLOCK_SIZE: &str = "/sys/devices/system/memory/block_size_bytes";
-/// The sampling interval in microseconds. A sample checks one page per region, so up to 4000 pages are
-/// checked per second.
+/// The sampling interval in microseconds. Each sample checks one page per region: up to 4000 pages per second.
 const SAMPLE: u64 = 100_000;
 const SAMPLES: u64 = 40;
 const NO_REPORT: &str = "DAMON reports accesses every 4 s and its first report is pending";
 const CHANGED: &str = "DAMON restarted because memory was added or removed";
 /// How often the kernel checks whether the memory has changed, in microseconds.
 const UPDATE: u64 = 4_000_000;
-/// The kernel merges regions with counts that differ by up to 10 % of the highest count, which hides rare
-/// accesses. The minimum number limits the size of a region.
+/// The kernel merges regions whose counts differ by up to 10 % of the highest count, which hides rare accesses. The
+/// minimum number of regions limits their size.
 const REGIONS: [u64; 2] = [200, 400];
 const CLASSES: [(u64, u64); 9] =
     [(0, 0), (1, 1), (2, 2), (3, 4), (5, 7), (8, 11), (12, 18), (19, 29), (30, u32::MAX as u64)];
@@ -177,8 +176,8 @@ fn histogram(layout: &Layout, grown: &[u64]) -> Option<Accesses> {
     )
 }
 
-/// Estimates the accesses per page and sampling interval from the number of samples that found the page
-/// accessed. With random accesses, a page remains unaccessed with probability exp(-accesses).
+/// Estimates the accesses per page and sampling interval from the number of samples that found the page accessed.
+/// With random accesses, a page stays unaccessed with probability exp(-accesses).
 fn accesses_between(least: u64, most: u64) -> f64 {
     let found = (least + most) as f64 / 2.0;
     -(1.0 - found / (SAMPLES as f64 + 0.5)).ln()
@@ -237,8 +236,8 @@ mod tests {
     fn averages_scheme_counts_by_node() {
         let layout: Layout = [(0, vec![(0, 64 * MIB)]), (1, vec![(64 * MIB, 96 * MIB)])].into();
         let mut grown = vec![0; 2 * CLASSES.len()];
-        // There were ten aggregations. On node 0, half of the memory was accessed in 5 to 7 of 40 samples, in
-        // a seventh of the time. On node 1, nothing was accessed.
+        // After ten aggregations, half of node 0's memory was accessed in 5 to 7 of 40 samples (about a seventh), and
+        // none of node 1's.
         (grown[0], grown[4]) = (10 * 32 * MIB, 10 * 32 * MIB);
         grown[CLASSES.len()] = 10 * 32 * MIB;
         let accesses = histogram(&layout, &grown).expect("ten aggregations");

@@ -1,5 +1,5 @@
-//! Memory telemetry from inside the guest in which this process runs. Sources: proc_meminfo(5),
-//! proc_vmstat(5), accounting/psi.rst of Linux.
+//! Memory telemetry from inside this process's guest. Sources: proc_meminfo(5), proc_vmstat(5), accounting/psi.rst of
+//! Linux.
 
 use std::{collections::BTreeMap, fs};
 

@@ -14,10 +14,10 @@ use crate::error::MemoryError;
 const SWITCH: &str = "/sys/kernel/mm/lru_gen/enabled";
 const DEBUG: &str = "/sys/kernel/debug";
 const GENERATIONS: &str = "/sys/kernel/debug/lru_gen";
-/// Short enough to miss memory that is rarely accessed, and long enough for thousands of accesses.
+/// Short enough to miss rarely accessed memory, and long enough for thousands of accesses.
 const WINDOW: Duration = Duration::from_millis(200);
 
-/// If this fraction of pages is touched in a window, all of them are assumed to be.
+/// If this fraction of pages is touched in a window, all pages are assumed to be touched.
 const MOST_TOUCHED: f64 = 0.98;
 /// The kernel never has more generations than this.
 const MOST: usize = 16;
@@ -36,7 +36,7 @@ pub(super) struct Generations {
 }
 
 impl Generations {
-    /// Page generations are only enabled with `force`, because they change the guest's page reclaim.
+    /// Enables page generations only with `force`, because they change the guest's page reclaim.
     pub(super) fn start(force: bool) -> Result<Self, MemoryError> {
         let lacking = |reason: &str| MemoryError::NoSource { reason: reason.to_owned() };
         let Ok(on) = read(SWITCH) else {
@@ -92,7 +92,7 @@ fn begin_generation() -> Result<(), MemoryError> {
         // The pass includes swappable pages and scans all page tables.
         let order = format!("+ {} {} {last} 1 1", group.id, group.node);
         match std::fs::write(GENERATIONS, order) {
-            // The kernel has already aged the group, or the group no longer exists.
+            // The kernel has already aged or removed the group.
             Err(error) if !matches!(error.raw_os_error(), Some(22 | 34)) => {
                 return Err(refused("write", GENERATIONS, &error));
             }
@@ -122,7 +122,7 @@ fn accesses(first: &[Group], second: &[Group], windows: f64) -> Accesses {
     accesses
 }
 
-/// Returns the pages that are constantly accessed, those touched at least once, and the remainder.
+/// Returns the constantly accessed pages, those touched at least once, and the remainder.
 fn of_group(first: &Group, second: &Group, windows: f64) -> Vec<(u64, u64)> {
     // The last generation only contains pages since the last scan.
     let [one, other] = [first.pages(0..2), second.pages(0..2)];
@@ -212,8 +212,8 @@ memcg    77 /system.slice
 
     #[test]
     fn estimate_is_bounded_in_extreme_cases() {
-        // If no page is in both windows, all touched pages may be hot. If all pages are in both, only those
-        // are hot. If there are no pages at all, nothing is accessed.
+        // If no page is in both windows, all touched pages may be hot. If all are in both, only those are hot.
+        // Without pages, nothing is accessed.
         assert_eq!(classes(&[100, 50, 5, 0], &[100, 45, 5, 5, 0], 10.0)[0].0, 35);
         assert_eq!(classes(&[100, 50, 5, 0], &[100, 50, 0, 5, 0], 10.0)[0].0, 5);
         assert_eq!(classes(&[100, 0, 0, 0], &[100, 0, 0, 0, 0], 10.0), [(100, 0)]);

@@ -1,6 +1,5 @@
-//! Reads accesses from the accessed bits of the emulating process. This only works with QEMU's TCG and
-//! file-backed memory, because under KVM guest accesses use other page tables. Sources:
-//! proc_pid_clear_refs(5), proc_pid_smaps(5).
+//! Reads accesses from the accessed bits of the emulating process. This requires QEMU's TCG and file-backed memory:
+//! under KVM, guest accesses use other page tables. Sources: proc_pid_clear_refs(5), proc_pid_smaps(5).
 
 use protocol::{AccessClass, AccessSourceKind};
 use sys::anonymous_memory::PAGE;
@@ -64,8 +63,7 @@ fn of_machine(smaps: &str) -> (u64, u64) {
         match name {
             "Referenced" if is_memory => referenced += kilobytes().unwrap_or(0) << 10,
             "Rss" if is_memory => resident += kilobytes().unwrap_or(0) << 10,
-            // A mapping's first line starts with addresses and contains a device number, which includes a
-            // colon.
+            // A mapping's first line starts with addresses and contains a device number with a colon.
             _ if name.contains('-') => is_memory = line.contains(MEMORY),
             _ => {}
         }

@@ -1,4 +1,4 @@
-//! A host with VMs that have a constant load and known curves, and may or may not follow orders.
+//! A host with VMs that have a constant load and known curves. The VMs may or may not follow orders.
 
 use policy::{GuestReport, HeatClass, Move, Observation, Rebalancer, Settings, Tiers, VmSettings};
 use proptest::prelude::*;

@@ -75,7 +75,7 @@ impl Phase {
     }
 
     /// Class sizes grow from a thousandth of the working set. Each class has an error of `noise` in its accesses, and
-    /// all sizes share an error of a third of that.
+    /// all sizes share an error of a third of `noise`.
     pub(crate) fn histogram(&self, rng: &mut Pcg64Mcg, noise: f64) -> Vec<HeatClass> {
         let edge = |at: usize| 1000_f64.powf(at as f64 / CLASSES as f64 - 1.0);
         let scale = (noise / 3.0 * normal(rng)).exp();

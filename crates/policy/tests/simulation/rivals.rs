@@ -4,8 +4,8 @@ use crate::host::View;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rival {
-    /// Knows the true curves of this and the next interval and has no step limit, so it gives the maximum number of
-    /// VMs on target.
+    /// Knows the true curves of this and the next interval and has no step limit, so no policy can have more VMs on
+    /// target.
     Optimum,
     /// DRAM in proportion to the bytes hotter than the VM's average, as with hot-page steering.
     HotBytes,

@@ -36,8 +36,8 @@ enum Link {
 }
 
 impl Hook {
-    /// A hook that must be attached. The function's section in the object determines how: `SEC("tp_btf/...")`
-    /// or `SEC("raw_tp/...")`.
+    /// A required hook. The function's section in the object determines how to attach it: `SEC("tp_btf/...")` or
+    /// `SEC("raw_tp/...")`.
     pub(crate) const fn needed(program: &'static str, tracepoint: &'static str) -> Self {
         Self { program, tracepoint, optional: false }
     }
@@ -82,7 +82,7 @@ impl BpfObject {
         }
     }
 
-    /// Opens an array map. `.bss` and `.data` are maps with a single entry that holds all variables.
+    /// Opens an array map. `.bss` and `.data` are maps with a single entry, which holds all variables.
     pub(crate) fn array<V: aya::Pod>(&mut self, name: &str) -> Result<Array<&mut MapData, V>, ProbeError> {
         Array::try_from(self.map(name)?).map_err(|error| failed("open", name, &error))
     }
@@ -94,7 +94,7 @@ impl BpfObject {
         HashMap::try_from(self.map(name)?).map_err(|error| failed("open", name, &error))
     }
 
-    /// Replaces the entries of a map. If a key occurs more than once, its first entry is used.
+    /// Replaces the entries of a map. The first entry for a key wins.
     pub(crate) fn replace<K: aya::Pod, V: aya::Pod>(
         &mut self,
         name: &str,

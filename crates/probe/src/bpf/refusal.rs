@@ -1,4 +1,4 @@
-//! Explains why the kernel rejected a program, without quoting the log of the verifier.
+//! Explains why the kernel rejected a program, without the verifier's log.
 
 use std::{fs, os::unix::fs::MetadataExt};
 
@@ -12,7 +12,7 @@ const FIRST_PID_NAMESPACE: u64 = 0xefff_fffc;
 #[derive(Debug)]
 pub(super) enum Refusal {
     Rights(MissingCapability),
-    /// This process is in a PID namespace, so the PIDs that BPF programs see are different.
+    /// BPF programs see other PIDs, because this process is in a PID namespace.
     OtherNumbers,
     NoTypes(String),
     NoTracepoint(&'static str),
@@ -113,7 +113,7 @@ fn too_old(kernel: &str, what: &str, reason: Option<String>) -> (String, String)
     )
 }
 
-/// Returns the only part of aya's error that does not include the verifier log.
+/// Returns the only part of aya's error without the verifier log.
 fn root_cause(error: &(dyn std::error::Error + 'static)) -> Option<String> {
     let mut causes = std::iter::successors(Some(error), |error| error.source());
     causes.find_map(|cause| cause.downcast_ref::<std::io::Error>()).map(ToString::to_string)

@@ -1,4 +1,4 @@
-//! Checks whether other work disturbs measurements, by the load of this machine and its steal time.
+//! Checks whether other work disturbs measurements, by this machine's load and steal time.
 
 use procfs::{CurrentSI, KernelStats};
 use samples::Environment;

@@ -17,7 +17,7 @@ use crate::{
 pub(super) const TAGS: usize = 32;
 /// The bucket for tag 0. The other tags follow it.
 pub(super) const FIRST_UNNAMED: usize = 1;
-/// The bucket for CPUs that are switching from idle to a task. The bucket before it is for hidden tasks.
+/// The bucket for CPUs that are switching from idle to a task, after the bucket for hidden tasks.
 pub(super) const WAKING: usize = FIRST_UNNAMED + TAGS + 1;
 
 /// Mirrors `struct name` of the object.
@@ -25,7 +25,7 @@ pub(super) type Name = [u8; 40];
 
 type Control = [u64; 3];
 
-/// Exit programs are attached before entry programs. If an exit were missed, its interrupt would never end.
+/// Exit programs are attached before entry programs, because an interrupt with a missed exit would never end.
 const HOOKS: [Hook; 18] = [
     Hook::needed("on_new_task", "task_newtask"),
     Hook::needed("on_rename", "task_rename"),
@@ -33,7 +33,7 @@ const HOOKS: [Hook; 18] = [
     Hook::needed("on_softirq_entry", "softirq_entry"),
     Hook::needed("irq_handler_ends", "irq_handler_exit"),
     Hook::needed("irq_handler_begins", "irq_handler_entry"),
-    // These exist only on x86. On other architectures, their time is charged to the interrupted task.
+    // These exist only on x86. Elsewhere, the interrupted task is charged for their time.
     Hook::optional("local_timer_ends", "local_timer_exit"),
     Hook::optional("local_timer_begins", "local_timer_entry"),
     Hook::optional("reschedule_ends", "reschedule_exit"),

@@ -1,4 +1,4 @@
-//! The exact probe, which reads the sums of CPU time by owner from BPF programs.
+//! The exact probe, which reads CPU time by owner from BPF programs.
 
 use samples::{AttributedCpu, AttributionSource, CpuConsumer, MachineCpu, ProbeKind, ProbeResults};
 use units::Nanos;
@@ -35,12 +35,11 @@ struct Reading {
     machine: CpuReading,
 }
 
-/// The limit in nanoseconds for a reading, per CPU and overall. If the second reading took longer, both are
+/// The limit in nanoseconds for a reading, per CPU and overall. If the second reading takes longer, both are
 /// repeated.
 const CLOSE: u64 = 1_000_000;
 const TRIES: u32 = 20;
-/// The limit in nanoseconds for repeating a reading. On a slow machine, repeating would only add work to the
-/// measurement.
+/// The limit in nanoseconds for repeating a reading, which on a slow machine would only add work to the measurement.
 const LONGEST: u64 = 20_000_000;
 
 impl Reading {

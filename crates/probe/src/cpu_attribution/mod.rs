@@ -1,4 +1,4 @@
-//! Attributes the CPU time of the whole machine to owners, using either BPF programs or /proc.
+//! Attributes the whole machine's CPU time to owners, using BPF programs or /proc.
 mod kernel;
 mod kernel_sums;
 mod machine;
@@ -16,8 +16,8 @@ use samples::{AttributedCpu, Overflow, ProbeKind, ProbeResults};
 
 use crate::observe::{Probe, ProbeError};
 
-/// Creates the probe. Falls back to /proc if the kernel rejects the programs, and fails with
-/// [`ProbeError::Unavailable`] if that is not possible either.
+/// Creates the probe. Falls back to /proc if the kernel rejects the programs. Fails with [`ProbeError::Unavailable`]
+/// if neither is possible.
 pub(crate) fn probe() -> Result<Box<dyn Probe>, ProbeError> {
     match kernel_sums::KernelSums::new() {
         Ok(probe) => Ok(Box::new(probe)),

@@ -1,10 +1,9 @@
 //! The probe without BPF programs, which compares the times of tasks in /proc.
 //!
-//! A process that starts and ends between two readings is charged to its parent, because /proc adds the time
-//! of children that were waited for. The time of threads that start and end in between, and the last part of
-//! the time of threads that end, has no owner. Soft interrupts are charged to the interrupted task. Kernels
-//! with `CONFIG_IRQ_TIME_ACCOUNTING` exclude interrupts from the times of tasks, so they are read from
-//! /proc/stat.
+//! A process that starts and ends between two readings is charged to its parent, because /proc adds the times of
+//! reaped children. Threads that start and end in between have no owner, and neither does the last time slice of
+//! ended threads. Soft interrupts are charged to the interrupted task. Kernels with `CONFIG_IRQ_TIME_ACCOUNTING`
+//! exclude interrupts from task times, so /proc/stat provides them.
 
 use std::collections::HashMap;
 

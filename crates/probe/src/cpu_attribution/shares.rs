@@ -7,7 +7,7 @@ use units::Nanos;
 
 use super::names::ConsumerName;
 
-/// Names with less than 1/10,000 of the total are merged.
+/// Merges names with less than 1/10,000 of the total.
 const SMALL: u64 = 10_000;
 
 pub(super) fn shares(times: impl IntoIterator<Item = (ConsumerName, u64)>) -> Vec<ConsumerShare> {

@@ -2,19 +2,19 @@
 
 use crate::observe::ProbeError;
 
-/// Must match the object.
+/// Must match the BPF object.
 pub(super) const BUCKETS: usize = 4096;
 
-/// Mirrors `struct cpu` of the object, in 8-byte words.
+/// Mirrors `struct cpu` of the BPF object, in 8-byte words.
 pub(super) type Cpu = [u64; HEAD + BUCKETS + 1];
 
-/// The number of words before the buckets: ended, since, state, task, stolen time, the part of it that was
-/// subtracted from tasks, softirq time, and interrupt time.
+/// The number of words before the buckets: ended, since, state, task, stolen time, the part subtracted from tasks,
+/// softirq time, and interrupt time.
 const HEAD: usize = 8;
 const PUT_OFF: u32 = 1 << 31;
-/// The maximum number of repeated readings. A CPU may change its data during a reading.
+/// The maximum number of readings, because a CPU may change its data during a reading.
 const TRIES: u32 = 100;
-/// The limit in nanoseconds. A longer reading was preempted, so it is repeated.
+/// In nanoseconds. A longer reading was preempted and is repeated.
 const LONG: u64 = 100_000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,8 +26,7 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    /// Returns the difference of two readings. Time that later turns out to be stolen is not subtracted from
-    /// other buckets.
+    /// Returns the difference of two readings. Other buckets keep time that later turns out to be stolen.
     pub(super) fn since(self, earlier: &Self) -> Self {
         let by_bucket = self.by_bucket.iter().zip(&earlier.by_bucket);
         Self {

@@ -33,7 +33,7 @@ pub(super) struct KnownTask {
     pub(super) time: u64,
     /// The CPU time of all threads of the process, including ended threads. Zero except for the first thread.
     pub(super) whole: u64,
-    /// The CPU time of ended children that were waited for. Zero except for the first thread.
+    /// The CPU time of reaped children. Zero except for the first thread.
     pub(super) children: u64,
 }
 

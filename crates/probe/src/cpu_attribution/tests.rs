@@ -1,4 +1,4 @@
-//! Tests on the real kernel with a known owner that does known work. They are skipped without permissions.
+//! Tests on the real kernel with known work by a known owner. Skipped without permissions.
 
 mod shell;
 
@@ -56,7 +56,7 @@ fn sum(cpu: &AttributedCpu) -> u64 {
     cpu.shares.iter().map(|share| share.time.0).sum()
 }
 
-/// Repeats a test. The times of tasks include steal time immediately, but /proc/stat includes it later or
+/// Repeats a test, because the times of tasks include steal time immediately, but /proc/stat includes it later or
 /// never.
 fn in_one_of_five(test: impl Fn()) {
     for _ in 0..4 {
@@ -309,7 +309,7 @@ fn cpu_probe_without_programs_finds_spinning_process() {
         probe.stop();
         let cpu = read(&mut probe);
         assert_eq!(cpu.reason.as_deref(), Some("the kernel has no BTF; use another"));
-        // The ticks include the child that has ended, but not the current tick of the running task.
+        // The ticks include the ended child, but not the current tick of the running task.
         assert!(
             time_of(&cpu, CpuConsumer::Client).abs_diff(known) <= known / 50 + 40 * MS,
             "{known}: {cpu:#?}"

@@ -8,7 +8,7 @@ const STEPS: u64 = 16;
 /// Covers up to 2^32 ns. Must match `BUCKETS` of trail.h.
 pub(super) const BUCKETS: usize = 464;
 
-/// Converts the histogram. Every value is placed at the middle of its bucket, which is accurate to 3 %.
+/// Places every value at the middle of its bucket, which is accurate to 3 %.
 pub(super) fn open(buckets: &[u32; BUCKETS]) -> LatencyHistogram {
     let mut histogram = LatencyHistogram::new();
     for (bucket, &count) in (0..).zip(buckets).filter(|(_, count)| **count > 0) {

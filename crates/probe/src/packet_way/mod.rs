@@ -1,5 +1,5 @@
-//! Breaks down the latency along a path. The probe follows one message of a closed loop at a time, from when
-//! the client sends it until the reply returns.
+//! Breaks down the latency along a path, following one message of a closed loop at a time until its reply returns to
+//! the client.
 
 mod histogram;
 mod maps;

@@ -1,5 +1,5 @@
-//! Counts system calls on machines without eBPF by stopping every thread at each call. This is slow, so it
-//! pauses regularly and reports how much progress the processes make with and without tracing.
+//! Counts system calls on machines without eBPF by stopping every thread at each call. Because stopping is slow, the
+//! counter pauses regularly and reports the progress of the processes with and without tracing.
 
 mod counts;
 mod progress;
@@ -28,8 +28,7 @@ pub struct Slices {
 }
 
 impl Default for Slices {
-    /// A slice is long compared with the time it takes to start one. Starting a slice stops every thread
-    /// once.
+    /// A slice is long compared with its start, which stops every thread once.
     fn default() -> Self {
         Self { counting: Duration::from_millis(400), resting: Duration::from_millis(200) }
     }

@@ -1,4 +1,4 @@
-//! The tracer thread. It attaches to threads, lets them run freely or from call to call, and detaches.
+//! The tracer thread, which attaches to threads, lets them run freely or from call to call, and detaches.
 
 use std::{
     collections::HashMap,
@@ -134,7 +134,7 @@ impl Tracer {
         Progress::of(self.threads.values().map(|thread| (thread.caller.tid, thread.caller.pid)))
     }
 
-    /// Handles an event, and adds the time that the thread was stopped, as far as it is visible here.
+    /// Handles an event, and adds the time that the thread was stopped, as far as this thread can see it.
     fn handle(&mut self, event: Event) {
         let stopped = Instant::now();
         let (tid, on) = (event.tid, if self.counting { On::ToCall } else { On::Freely });
@@ -168,7 +168,7 @@ impl Tracer {
         }
         let thread = self.threads.entry(tid).or_default();
         match call {
-            // Calls that start or end in a pause are not counted, nor are calls that span the end of a slice.
+            // Does not count calls that start or end in a pause, or that span the end of a slice.
             _ if !self.counting => thread.entered = None,
             Call::Enter { number } => thread.entered = Some((number, Instant::now())),
             Call::Exit { value, failed } => {

@@ -13,8 +13,7 @@ pub(crate) fn returns_bytes(call: &str) -> bool {
     MOVERS.binary_search(&call).is_ok()
 }
 
-/// Returns whether the call has a return value. rt_sigreturn has none: it restores the return value of an
-/// interrupted call.
+/// Returns false for rt_sigreturn, which restores the return value of an interrupted call instead.
 pub(crate) fn returns_anything(call: &str) -> bool {
     matches!(call, "rt_sigreturn" | "sigreturn")
 }

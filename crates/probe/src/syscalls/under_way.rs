@@ -1,4 +1,4 @@
-//! Finds calls that are in progress when the probe is read, by iterating over all tasks inside the kernel.
+//! Finds calls in progress when the probe is read, by iterating over all tasks inside the kernel.
 
 use std::{fs::File, io::Read};
 
@@ -46,7 +46,7 @@ fn unreadable(reason: &str) -> ProbeError {
     ProbeError::Failed { operation: "look for calls in progress".to_owned(), reason: reason.to_owned() }
 }
 
-/// Returns the elapsed time, which is zero for a call that starts on another CPU during the iteration.
+/// Returns zero for a call that starts on another CPU during the iteration.
 const fn elapsed(nanos: u64) -> u64 {
     if nanos > i64::MAX as u64 { 0 } else { nanos }
 }

@@ -10,11 +10,11 @@ use samples::TracedProcess;
 
 use super::{TargetError, open, traced};
 
-/// This file is present in every version 2 group below the root (cgroups(7)).
+/// Present in every version 2 group below the root (cgroups(7)).
 const PROCESSES: &str = "cgroup.procs";
 
-/// Returns the inode and directory of a control group, given its path. The path is absolute or relative to the mount
-/// point, as in /proc/PID/cgroup.
+/// Returns the inode and directory of a control group. Its path is absolute or relative to the mount point, as in
+/// /proc/PID/cgroup.
 pub fn control_group(named: &str) -> Result<(u64, PathBuf), TargetError> {
     let refused =
         |reason: &str| TargetError::NoControlGroup { named: named.to_owned(), reason: reason.to_owned() };

@@ -19,14 +19,14 @@ pub fn machine(monitors: &Subject) -> Vec<Subject> {
     parts.into_iter().filter(|part| !part.pids.is_empty()).collect()
 }
 
-/// Returns whether this owner is a VM at an end.
+/// Returns whether this owner is a VM at either end.
 #[must_use]
 pub const fn is_machine(consumer: CpuConsumer) -> bool {
     matches!(consumer, CpuConsumer::ClientVm | CpuConsumer::ServerVm)
 }
 
-/// Finds the `vhost-<pid>` kernel threads of this process's guest. Since Linux 6.4 they are threads of the process
-/// itself, so they need no search.
+/// Finds the `vhost-<pid>` kernel threads for this process's guest. Since Linux 6.4, these are threads of the process
+/// itself and need no search.
 pub(crate) fn vhost_workers(pid: u32) -> Vec<u32> {
     let wanted = format!("vhost-{pid}");
     all()
@@ -40,7 +40,7 @@ pub(crate) fn is_vhost(thread: &str) -> bool {
     thread.strip_prefix("vhost-").is_some_and(is_number)
 }
 
-/// Recognizes vCPU threads as named by QEMU (with KVM or TCG), Firecracker, cloud-hypervisor and crosvm. Linux
+/// Recognizes the vCPU threads of QEMU (with KVM or TCG), Firecracker, cloud-hypervisor and crosvm by name. Linux
 /// truncates names to 15 characters.
 pub(crate) fn is_vcpu(thread: &str) -> bool {
     let qemu = thread.starts_with("CPU ") && thread.contains('/');

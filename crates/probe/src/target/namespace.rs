@@ -9,7 +9,7 @@ use super::{TargetError, all, number, of_process, traced};
 /// Directory used by `ip netns` (ip-netns(8)).
 const NAMED: &str = "/run/netns";
 
-/// Returns the inode of a network namespace, given its `ip netns` name or a path such as `/proc/PID/ns/net`.
+/// Returns the inode of a network namespace by its `ip netns` name or a path such as `/proc/PID/ns/net`.
 pub fn namespace(named: &str) -> Result<u64, TargetError> {
     let refused = |reason: String| TargetError::NoNamespace { named: named.to_owned(), reason };
     let path = if named.contains('/') { Path::new(named).to_owned() } else { Path::new(NAMED).join(named) };
@@ -18,8 +18,8 @@ pub fn namespace(named: &str) -> Result<u64, TargetError> {
     if found.st_dev() != own.st_dev() {
         return Err(refused(format!("{} is not a namespace", path.display())));
     }
-    // All kinds of namespaces share one file system. Network namespaces are recognized by a process's `ns/net` or a
-    // name in this directory.
+    // All kinds of namespaces share one file system. A process's `ns/net` or a name in this directory identifies a
+    // network namespace.
     let of_network = named.ends_with("/net") || path.starts_with(NAMED) || has_process(found.st_ino());
     if of_network {
         Ok(found.st_ino())

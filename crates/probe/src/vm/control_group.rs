@@ -8,7 +8,7 @@ use crate::{file::line, target};
 pub(super) struct ControlGroup {
     pub(super) path: String,
     pub(super) limit: Option<f64>,
-    /// The time for which the group has been throttled since it was created, in microseconds.
+    /// The throttled time since the group was created, in microseconds.
     pub(super) throttled: Option<u64>,
 }
 

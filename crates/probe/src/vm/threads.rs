@@ -47,8 +47,8 @@ fn reading(task: &Task, pid: i32) -> Option<Reading> {
     })
 }
 
-/// QEMU names its threads if started with `-name ...,debug-threads=on`, as libvirt and Proxmox do. Otherwise,
-/// only threads that have run a guest are known to be vCPUs.
+/// QEMU names its threads only with `-name ...,debug-threads=on`, which libvirt and Proxmox set. Otherwise, only
+/// threads that have run a guest are known to be vCPUs.
 fn role(name: &str, is_first: bool, guest: u64) -> VmRole {
     if is_first {
         VmRole::Main
@@ -63,8 +63,8 @@ fn role(name: &str, is_first: bool, guest: u64) -> VmRole {
     }
 }
 
-/// Returns the CPU time between two readings. New threads are assumed to have started at zero, and threads
-/// that exited are omitted.
+/// Returns the CPU time between two readings. New threads are assumed to have started at zero, and exited threads are
+/// omitted.
 pub(super) fn between(before: &[Reading], now: &[Reading]) -> Vec<VmThread> {
     let before: BTreeMap<u32, &Reading> = before.iter().map(|thread| (thread.tid, thread)).collect();
     let thread = |now: &Reading| {

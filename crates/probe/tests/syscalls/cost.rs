@@ -1,5 +1,5 @@
-//! Measures the overhead of observing a system call. Run this on a quiet machine: `cargo test --release -p
-//! probe --test syscalls -- --ignored --nocapture`
+//! Measures the overhead of observing a system call. Needs a quiet machine: `cargo test --release -p probe --test
+//! syscalls -- --ignored --nocapture`
 
 use aya::Ebpf;
 use aya::programs::{Program, RawTracePoint};

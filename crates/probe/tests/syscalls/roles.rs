@@ -1,5 +1,4 @@
-//! The roles of the observed programs, which make calls of known number or duration. Only these calls are
-//! `getppid`.
+//! The roles of the observed programs, which make calls of known number or duration. No other calls are `getppid`.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -41,7 +40,7 @@ pub(crate) fn role(name: &str) -> Option<Role> {
         COME_AND_GO => |arguments| come_and_go(number(arguments)),
         GUEST => |_| {
             wait_for_go();
-            // Whether the guest could run is visible in the probe's results.
+            // The probe's results show whether the guest could run.
             let _ = sys::kvm::try_run();
         },
         TRACE => |arguments| trace(number(arguments)),

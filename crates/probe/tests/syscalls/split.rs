@@ -102,8 +102,7 @@ fn longest(seen: &ProbeResults, pid: u32, names: &[&str]) -> SyscallCount {
     counts.next().unwrap_or_else(|| panic!("no {names:?}: {:#?}", seen.syscalls)).clone()
 }
 
-/// Reports differences of more than 5 % of the total. This tolerance covers the program's own work around its
-/// calls.
+/// Reports differences of more than 5 % of the total, which leaves room for the program's own work around its calls.
 fn check(kind: &str, reported: &Reported, count: &SyscallCount) -> Vec<String> {
     let nanos = |part: Option<Nanos>| part.expect("measured").0;
     let (total, running, waiting) = (nanos(count.total), nanos(count.running), nanos(count.waiting));

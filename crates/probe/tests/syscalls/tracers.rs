@@ -1,5 +1,4 @@
-//! Compares the calls counted by plumb with the counts of strace or perf in the same process at the same
-//! time.
+//! Compares plumb's call counts with strace's or perf's for the same process at the same time.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -39,9 +38,8 @@ pub(crate) fn strace() -> Result<(), Failed> {
     Ok(())
 }
 
-/// The probe observes the program from before perf starts it. perf sometimes loses calls without an error, so
-/// it has to see all of them in only one of several attempts. A call that perf sees and the probe misses
-/// always fails the test.
+/// The probe observes the program from before perf starts it. perf sometimes loses calls without an error, so only
+/// one of several attempts has to match fully. A call that perf sees but the probe misses always fails the test.
 pub(crate) fn perf() -> Result<(), Failed> {
     let Some(mut probe) = probe_or_skip("perf trace") else { return Ok(()) };
     let mut lost = String::new();
@@ -137,8 +135,8 @@ pub(crate) fn of_strace(words: &[&str]) -> Option<Row> {
     (*name != "total").then_some(((*name).to_owned(), calls.parse().ok()?, errors))
 }
 
-/// Parses one table per thread: ` name (number), ...`, followed by a line for each call with its name, its
-/// number of calls and errors, and five times.
+/// Parses one table per thread: ` name (number), ...`, followed by a line per call with its name, its number of calls
+/// and errors, and five times.
 fn tables_of_perf(output: &str) -> BTreeMap<u32, Table> {
     let mut tables: BTreeMap<u32, Table> = BTreeMap::new();
     let mut thread = None;

@@ -1,4 +1,4 @@
-//! A program in one of the roles, which is observed from before its first call until it ends.
+//! A program in one of the roles, observed from before its first call until it ends.
 
 use std::io::Write;
 use std::process::{Child, Command, Stdio};

@@ -1,11 +1,11 @@
-//! Draws bar charts with characters: a solid bar up to the interval, then the interval around the median.
+//! Draws bar charts with characters: a bar up to the interval, then the interval around the median.
 
 use console::{measure_text_width, truncate_str};
 
 use crate::page::{Bar, Bars, *};
 
 const GAP: usize = 2;
-/// If fewer columns than this remain next to the numbers, the numbers go on a separate line.
+/// Minimum columns for bars next to the numbers. With less room, the numbers go on a separate line.
 const NARROW: usize = 20;
 const WIDEST: usize = 44;
 
@@ -45,7 +45,7 @@ impl Layout {
         lines
     }
 
-    /// `██████├─●─┤`, or only the median if the interval is narrower than a column.
+    /// Draws `██████├─●─┤`, or only the median if the interval is narrower than a column.
     fn bar(&self, bar: &Bar) -> String {
         if bar.value == 0.0 && bar.range.is_none() {
             return String::new();

@@ -2,7 +2,7 @@
 
 use crate::harmless::harmless;
 
-/// Control characters are made visible, because names come from user-written files.
+/// Also makes control characters visible, because names come from user-written files.
 pub(crate) fn html(text: &str) -> String {
     let text = harmless(text);
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")

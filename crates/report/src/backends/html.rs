@@ -47,7 +47,7 @@ pub(crate) fn page(page: &Page) -> String {
     )
 }
 
-/// Allows only the page's own script and forbids any fetch, regardless of the page's content.
+/// Allows only the page's own script, and forbids fetches.
 fn policy() -> String {
     format!("default-src 'none'; style-src 'unsafe-inline'; script-src '{}'", script::digest())
 }
@@ -115,7 +115,7 @@ fn inline(text: &Text) -> String {
     text.0.iter().map(span).collect::<String>().trim().to_owned()
 }
 
-/// Uses HTML's own no-break spaces and soft breaks.
+/// Uses HTML's no-break spaces and soft breaks.
 fn span(span: &Span) -> String {
     let text = html(&span.text);
     match span.tone {

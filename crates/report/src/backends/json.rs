@@ -1,4 +1,4 @@
-//! Writes the findings document itself as JSON, in the versioned format of `findings`.
+//! Writes findings as JSON, in the versioned format of the `findings` crate.
 
 use serde::Serialize;
 

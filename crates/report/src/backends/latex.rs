@@ -1,5 +1,5 @@
-//! A page's tables as LaTeX for `\input`, using booktabs (https://ctan.org/pkg/booktabs). Captions are preserved,
-//! other text becomes comments, and `plumb plot` draws the figures.
+//! A page's tables as LaTeX for `\input`, using booktabs (https://ctan.org/pkg/booktabs). Text other than
+//! captions becomes comments, and charts are left to `plumb plot`.
 
 use crate::page::{Align, Bar, Bars, Page, *};
 
@@ -69,7 +69,7 @@ fn comment(text: &str) -> String {
     textwrap::wrap(text.trim(), COMMENT).iter().map(|line| format!("% {line}\n")).collect()
 }
 
-/// Ensures that no text is read as a command, because names come from user-written files.
+/// Prevents LaTeX from reading text as commands, because names come from user-written files.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for sign in text.chars() {

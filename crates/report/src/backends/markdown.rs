@@ -38,7 +38,7 @@ fn block(block: &Block) -> String {
         }
         Block::List(items) => lines(items.iter().map(|item| format!("- {}", inline(item)))),
         Block::KeyValues(pairs) => {
-            // A line without a label continues the one above.
+            // A row without a label continues the one above.
             let mut label = "";
             let lines_of_pairs = pairs.iter().map(|(key, value)| {
                 label = if key.is_empty() { label } else { key };

@@ -21,12 +21,12 @@ pub(crate) fn wrapped_lines(text: &Text, width: usize) -> usize {
     wrap(text, width).len()
 }
 
-/// Lays out a page. Only a single word of a command may exceed the configured width.
+/// Only a single word of a command may exceed the configured width.
 pub(crate) fn terminal(page: &Page, options: &Options) -> String {
     let width = options.width.max(NARROWEST);
     let mut lines = wrap(&Text::strong(&page.title), width);
     let mut page = page.clone();
-    // A quoted path is not wrapped at its spaces.
+    // Do not wrap a quoted path at its spaces.
     if let Some(flag) = &options.database.as_ref().map(|flag| glued(flag)) {
         page.sections.iter_mut().flat_map(|section| &mut section.blocks).for_each(|block| name(block, flag));
     }
@@ -91,7 +91,7 @@ fn is_only_seen(block: &Block) -> bool {
 fn block(block: &Block, width: usize) -> Vec<Line> {
     match block {
         Block::Heading(text) | Block::Paragraph(text) => wrap(text, width),
-        // The rule's ID lets the reader look it up.
+        // The rule's ID is the argument of `plumb explain`.
         Block::Claim { id, text } => wrap(&text.clone().and_faint(format!(" [{id}]")), width),
         Block::Table(table) | Block::Results { table, .. } => table::lay_out(table, width),
         Block::Chart(chart) => {
@@ -116,7 +116,7 @@ fn bullet(item: &Text, width: usize) -> Vec<Line> {
     lines
 }
 
-/// Continues a long command after a backslash and puts its comment first, so that it can still be copied.
+/// Continues a long command after a backslash, and puts its comment first, so that users can still copy it.
 fn command(command: &str, width: usize) -> Vec<Line> {
     if measure_text_width(command) + PROMPT.len() <= width {
         return vec![Text::code(format!("{PROMPT}{command}")).0];

@@ -2,7 +2,7 @@
 
 use console::measure_text_width;
 
-/// The widths of the characters from space to tilde, in hundredths of the font size.
+/// Widths of the characters from space to tilde, in hundredths of the font size.
 #[rustfmt::skip]
 const WIDTHS: [u8; 95] = [
     32, 40, 46, 84, 64, 95, 78, 27, 39, 39, 50, 84, 32, 36, 32, 34, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 34, 34, 84, 84, 84, 53,
@@ -76,7 +76,7 @@ pub(super) fn plain(text: &str) -> String {
     shown.map(|sign| if sign.is_control() || sign.is_whitespace() { ' ' } else { sign }).collect()
 }
 
-/// Shortens the middle, because names usually differ at their ends.
+/// Cuts the middle, because names usually differ at the ends.
 pub(super) fn fitted(text: &str, room: f64, style: Style) -> String {
     if width(text, style) <= room {
         return text.to_owned();
@@ -104,7 +104,7 @@ pub(super) fn fitted(text: &str, room: f64, style: Style) -> String {
     head
 }
 
-/// Long words may also break after hyphens. Text beyond `most` lines is truncated.
+/// Long words may also break after punctuation. Truncates text beyond `most` lines.
 pub(super) fn wrapped(text: &str, room: f64, style: Style, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = vec![String::new()];
     for word in words(text, room, style) {
@@ -121,7 +121,7 @@ pub(super) fn wrapped(text: &str, room: f64, style: Style, most: usize) -> Vec<S
     lines.iter().map(|line| fitted(line.trim(), room, style)).collect()
 }
 
-/// Splits a text where lines may be broken. A word is split only if it does not fit on an entire line.
+/// Splits text where lines may be broken. Splits a word only if it does not fit on a line.
 fn words(text: &str, room: f64, style: Style) -> Vec<&str> {
     let inner = |word| {
         if width(word, style) <= room {

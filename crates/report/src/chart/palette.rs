@@ -17,7 +17,7 @@ pub(crate) enum Paint {
     Worse,
     Better,
     Faint,
-    /// The colour of the series with this index. Once colours run out, areas are hatched and lines dashed.
+    /// The series with this index. Without enough colours, areas are hatched and lines dashed.
     Of(usize),
 }
 
@@ -85,7 +85,7 @@ const DARK: Colours = Colours {
     series: ["#4aa3d8", "#f28c4b", "#3fc79a", "#e3a3c6", "#e6b84a", "#a5dbf8", "#a9b1ba", "#f0e442"],
 };
 
-/// Dash patterns distinguish lines without relying on colour.
+/// Distinguish lines without relying on colour.
 const DASHES: [&str; COLOURS] = ["", "6 3", "2 2", "8 3 2 3", "10 4", "4 2", "1 3", "12 3 2 3 2 3"];
 
 pub(crate) fn style(theme: Theme) -> String {
@@ -124,8 +124,8 @@ fn colours(colours: &Colours) -> String {
     style
 }
 
-/// Returns the colour for a fraction from 0 to 1, from dark blue to yellow with perceptually uniform lightness, and
-/// whether text on it should be dark.
+/// Maps a fraction from 0 to 1 to a colour from dark blue to yellow with perceptually uniform lightness. Also
+/// returns whether text on it should be dark.
 pub(super) fn heat(share: f64) -> (String, bool) {
     const STOPS: [[f64; 3]; 5] = [
         [0.0, 32.0, 77.0],

@@ -34,7 +34,7 @@ pub(crate) enum LineKind {
     Dotted,
     Bare,
     Dots,
-    /// Bars from the horizontal axis, each extending to the next point. The last point only ends the last bar.
+    /// Bars on the horizontal axis, each extending to the next point. The last point only ends the last bar.
     Bars,
 }
 
@@ -62,12 +62,12 @@ const HEIGHT: f64 = 230.0;
 const LOW: f64 = 190.0;
 const HEAD: f64 = 16.0;
 const GAP: f64 = 8.0;
-/// Separates the values of points, which may contain spaces.
+/// Separates values, which may contain spaces.
 const POINTS: &str = "|";
 const MOST_NAME: f64 = 190.0;
 
 pub(super) fn draw_all(plots: &[Plot], canvas: &mut Canvas<'_>, y: f64) -> f64 {
-    // Plots below each other share the position of the horizontal axis.
+    // Align the left edges of stacked plots.
     let room = plots.iter().map(|plot| plot.y.room()).fold(0.0, f64::max);
     plots.iter().fold(y, |y, plot| draw(plot, canvas, y, MARGIN + room + 6.0))
 }
@@ -97,7 +97,7 @@ fn draw(plot: &Plot, canvas: &mut Canvas<'_>, y: f64, left: f64) -> f64 {
     end + 6.0
 }
 
-/// Two rows if labels above the plot would overlap in one.
+/// Two rows if labels above the plot would overlap in a single row.
 fn head_rows(plot: &Plot, left: f64, right: f64) -> usize {
     let marks = plot.marks.iter().map(|mark| (mark.at, &mark.text));
     let stretches = plot.stretches.iter().map(|it| (f64::midpoint(it.from, it.to), &it.text));
@@ -215,8 +215,8 @@ impl Field<'_> {
         }
     }
 
-    /// Draws the labels of the chosen points first, then the others in point order. Labels that would overlap
-    /// are omitted, because the table contains them.
+    /// Draws the labels of the chosen points first, then the others in order. Omits labels that would overlap,
+    /// because the table contains them.
     fn annotations(&self, canvas: &mut Canvas<'_>) {
         for mark in &self.plot.marks {
             let x = self.x(mark.at);
@@ -256,7 +256,7 @@ impl Field<'_> {
         }
         let style = if spot.is_chosen { Style::Strong } else { Style::Tick };
         let text = fitted(&plain(&spot.text), MOST_NAME.min(self.right - self.left), style);
-        // Most curves rise to the right, so there is room to the lower right or upper left of the point.
+        // Most curves rise to the right, so there is usually room to the lower right or upper left.
         let positions = [
             (x + 7.0, y + 17.0, Anchor::Start),
             (x - 7.0, y - 10.0, Anchor::End),

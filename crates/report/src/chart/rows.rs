@@ -41,16 +41,16 @@ const BAR: f64 = 14.0;
 const LANE: f64 = 9.0;
 const APART: f64 = 9.0;
 const MOST_LABEL: f64 = 0.36;
-/// The maximum width of text next to a bar. Longer text goes above it.
+/// Wider text goes above the bar instead of next to it.
 const MOST_INLINE: f64 = 190.0;
-/// Beyond this number of rows, a chart is replaced by its table.
+/// Further rows are only in the table.
 pub(crate) const MOST_ROWS: usize = 60;
 
 pub(super) fn draw(rows: &Rows, canvas: &mut Canvas<'_>, y: f64) -> f64 {
     let shown = &rows.rows[..rows.rows.len().min(MOST_ROWS)];
     let layout = Layout::of(shown, &rows.axis, canvas);
     let top = legend::draw(&rows.keys, canvas, y);
-    // Positions are computed first because the background is drawn before the rows.
+    // Compute positions first, because the background is drawn before the rows.
     let mut places = Vec::new();
     let mut end = top;
     for row in shown {
@@ -82,7 +82,7 @@ struct Layout<'a> {
     left: f64,
     right: f64,
     is_stacked: bool,
-    /// Label style. Labels are bold unless there are headings.
+    /// Labels are bold unless there are headings.
     style: Style,
     is_inline: bool,
     width: f64,

@@ -10,8 +10,8 @@ pub(crate) enum Scale {
         low: f64,
         high: f64,
     },
-    /// Fractions of all samples from 0. Each additional nine takes the same width: with 3 `nines`, the scale ends at
-    /// 99.9 %.
+    /// Fractions of all samples from 0. Each additional nine has the same width. With 3 `nines`, the scale ends
+    /// at 99.9 %.
     Tail {
         nines: f64,
     },

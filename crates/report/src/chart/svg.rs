@@ -1,5 +1,4 @@
-//! Writes charts as SVG (<https://www.w3.org/TR/SVG2/>), identically for pages and files. Tracks the area occupied by
-//! text.
+//! Writes charts as SVG (<https://www.w3.org/TR/SVG2/>). Tracks the area occupied by text.
 
 use std::fmt::Write as _;
 
@@ -95,7 +94,7 @@ impl<'a> Canvas<'a> {
         Self { width, prefix, is_live, drawn: String::new(), taken: Vec::new(), hatched: false }
     }
 
-    /// Groups elements with `data-` attributes for the page's script. Files omit the attributes.
+    /// Groups elements with `data-` attributes for the page's script. Files omit the group.
     pub(super) fn group(&mut self, attributes: &[(&str, String)], draw: impl FnOnce(&mut Self)) {
         if !self.is_live {
             return draw(self);

@@ -1,4 +1,4 @@
-//! Lays out the verdict: one sentence, after the result of the gate if one was requested.
+//! The verdict in one sentence, after the gate's outcome if requested.
 
 use findings::{
     ComparisonConclusion, ComparisonVerdict, Gate, GateOutcome, ResultChange, RunComparison, Verdict,

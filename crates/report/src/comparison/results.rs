@@ -1,4 +1,4 @@
-//! One table per workload, showing for each result both medians, their ratio with its interval, and the verdict.
+//! One table per workload, with each result's medians, their ratio with its interval, and the verdict.
 
 use findings::{Comparison, OpenQuestion, ResultComparison, RunComparison, Verdict};
 

@@ -1,4 +1,4 @@
-//! Reports results from other tools, which consist only of their columns.
+//! Reports other tools' results, which consist only of columns.
 
 use super::{Field, KindReport};
 

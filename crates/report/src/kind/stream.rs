@@ -35,7 +35,7 @@ pub(super) const COLUMNS: &[Column<StreamSummary>] = &[
     Column::new("send_lateness_p99", "ns", |stream| at(stream.lateness.as_ref()?, 0.99)),
 ];
 
-/// Uses the sent data if the receivers did not report.
+/// Uses the senders' data if the receivers reported none.
 pub(super) fn series(data: &StreamData) -> TimeSeries {
     let all_reported = data.flows.iter().all(|flow| flow.receiver.intervals.len() > 1);
     let end = |flow: &'_ Flow| -> Vec<Interval> {

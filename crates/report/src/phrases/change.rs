@@ -2,7 +2,7 @@
 
 use findings::Change;
 
-/// For example `offloads on at node1:vxlan0`, `MTU 1450 at node1:eth0`, `placement cross-cpu`.
+/// Formats e.g. `offloads on at node1:vxlan0`, `MTU 1450 at node1:eth0`, `placement cross-cpu`.
 pub(crate) fn change(change: &Change) -> String {
     match change {
         Change::OffloadsOn { devices } => format!("offloads on at {}", devices.join(", ")),

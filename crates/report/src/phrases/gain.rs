@@ -1,11 +1,11 @@
-//! Phrases for a gain relative to the original value.
+//! Phrases for gains relative to the original value.
 
 use findings::{Comparison, Interval, SEVERAL};
 
 use super::{Confidence, bracket, times};
 use crate::{quantity::Scale, text::glued};
 
-/// For example `+69.1 % (+60.2 to +75.0)`, or `2.31x (2.20 to 2.45)` for large gains.
+/// Formats e.g. `+69.1 % (+60.2 to +75.0)`, or `2.31x (2.20 to 2.45)` for large gains.
 pub(crate) fn gain(comparison: &Comparison, confidence: Confidence) -> String {
     if comparison.ratio >= SEVERAL {
         return times(comparison, confidence);

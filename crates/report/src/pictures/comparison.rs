@@ -24,7 +24,7 @@ pub(crate) fn chart(comparison: &RunComparison, workload: &str) -> Option<Chart>
     let rows: Vec<Row> = results.iter().filter_map(|result| row(result)).collect();
     let reach = || rows.iter().flat_map(Row::reach).chain([1.0]);
     let (low, high) = (reach().fold(f64::INFINITY, f64::min), reach().fold(0.0, f64::max));
-    // Half and double should be equally far from 1, but close to 1 the scale makes no difference.
+    // Half and double should be equally far from 1, but a small range looks the same on either scale.
     let scale = if low > 0.0 && high / low > 3.0 { Scale::log(reach()) } else { Scale::around(reach()) };
     let mut phrase = rows.iter().map(|row| format!("{}: {}", row.label, row.text.characters()));
     let better =

@@ -1,4 +1,4 @@
-//! A waterfall chart of a round trip's latency, hop by hop and grouped by host.
+//! A waterfall chart of a round trip's latency by hop, grouped by host.
 
 use findings::{LatencyBreakdown, Leg, ResultSummary, StepSummary};
 use units::Share;

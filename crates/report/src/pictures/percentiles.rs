@@ -1,5 +1,5 @@
-//! Latency percentiles and the cumulative distribution. Each additional nine takes the same amount of space,
-//! which makes the tail visible. Overlays several results or runs, or a closed and an open loop.
+//! Latency percentiles and the cumulative distribution. Each additional nine has the same width, which makes
+//! the tail visible. Overlays several results or runs, or a closed and an open loop.
 
 use findings::{ConnectSummary, Distribution, LatencySummary, ResultSummary};
 use workload::Metric;
@@ -148,7 +148,7 @@ fn curve(times: &Distribution) -> Vec<(f64, f64)> {
     let deepest = percentiles.last().map_or(0.0, |(share, _)| *share);
     let mut points = percentiles;
     let mut below = 0;
-    // The last bucket holds all remaining samples.
+    // Skip the last bucket, which holds all remaining samples.
     let (_, shape) = times.buckets.split_last().map_or((None, &[][..]), |(last, shape)| (Some(last), shape));
     for bucket in shape {
         below += bucket.count;
@@ -160,7 +160,7 @@ fn curve(times: &Distribution) -> Vec<(f64, f64)> {
     }
     points.push((0.0, times.min.0 as f64));
     points.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)));
-    // Buckets are coarser than percentiles, so the curve has to be made monotonic.
+    // Make the curve monotonic, because buckets are coarser than percentiles.
     let mut longest: f64 = 0.0;
     points.retain(|(_, time)| {
         let rises = *time >= longest;

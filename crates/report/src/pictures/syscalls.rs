@@ -1,5 +1,4 @@
-//! A result's system calls: one bar per call, split into running, waiting and guest time, or its count if times are
-//! unknown.
+//! One bar per system call of a result, split into running, waiting and guest time, or its count without times.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +13,7 @@ use crate::{chart::*, page::*, phrases, quantity, sections::Source, text::GLUE};
 pub(super) const KIND: &str = "system-calls";
 
 const MOST: usize = 12;
-/// A thread is idle if its CPU time is below this fraction of the busiest thread's, e.g. while it waits for requests.
+/// A thread with less than this fraction of the busiest thread's CPU time is idle, e.g. waiting for requests.
 const IDLE: f64 = 0.05;
 
 pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
@@ -87,7 +86,7 @@ pub(crate) fn chart(result: &ResultSummary) -> Option<Chart> {
 
 type Thread<'a> = (Option<&'a str>, Option<u32>, Option<&'a str>, Option<u32>);
 
-/// Maps each thread to its CPU time in system calls and in a guest. Threads with unknown times are missing.
+/// Maps threads to their CPU time in system calls and in a guest. Omits threads with unknown times.
 struct BusyThreads<'a>(BTreeMap<Thread<'a>, u64>);
 
 impl<'a> BusyThreads<'a> {

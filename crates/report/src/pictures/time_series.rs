@@ -1,5 +1,5 @@
-//! A trial's rate and round trips over time, with the warm-up, level shifts and CPU contention. Long series are
-//! reduced to the minimum and maximum per pixel, which preserves short spikes.
+//! A trial's rate and round trips over time, with the warm-up, level shifts and CPU contention. Reduces long
+//! series to the minimum and maximum per pixel, which preserves short spikes.
 
 use findings::{ResultShift, ResultSummary};
 use samples::{Arm, RunRecord, Trial, ValidityWarning};
@@ -23,7 +23,7 @@ pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
     source.findings.results.iter().filter_map(of_result).collect()
 }
 
-/// Picks the first trial with a level shift, or else the first trial. `None` if too few intervals were stored.
+/// Draws the first trial with a level shift, or else the first trial. Returns `None` with too few stored intervals.
 pub(crate) fn chart(record: &RunRecord, result: &ResultSummary) -> Option<Chart> {
     let trial = trial(record, result)?;
     let shown = Shown {
@@ -99,7 +99,7 @@ pub(super) fn span<'a>(all: impl Iterator<Item = &'a Reduced<'a>>) -> (f64, f64)
     (from, to.max(from + 1e-9))
 }
 
-/// Draws series of the same quantity in one plot. Each becomes the line with its number.
+/// Draws numbered series of the same quantity in one plot.
 pub(super) fn plot(all: &[(usize, &Reduced<'_>)], (from, to): (f64, f64)) -> Plot {
     let values =
         || all.iter().flat_map(|(_, one)| &one.columns).flat_map(|column| [column.least, column.most]);

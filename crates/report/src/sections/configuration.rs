@@ -1,4 +1,4 @@
-//! Effective socket settings at both ends, and the CPUs that the threads of the ends ran on, by result.
+//! Effective socket settings of each result at both ends, and the CPUs on which the ends' threads ran.
 
 use findings::{EndSocket, Findings};
 use workload::SocketFacts;

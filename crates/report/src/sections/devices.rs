@@ -1,4 +1,4 @@
-//! Settings of the devices on each path, and the CPUs that process their packets.
+//! Settings of each path's devices, and the CPUs that process their packets.
 
 use findings::Findings;
 use samples::{CpuAffinity, DeviceSettingFact, DeviceState};

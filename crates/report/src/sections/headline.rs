@@ -1,4 +1,4 @@
-//! The title of the value column, which depends on the end that counted the values.
+//! The title of the value column, which depends on the end that counted.
 
 use findings::ResultSummary;
 use workload::{Metric, ReportedData};

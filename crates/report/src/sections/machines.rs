@@ -1,4 +1,4 @@
-//! CPU time of virtual machines as seen by the host and by the guest, and the host's work for both machines.
+//! CPU time of virtual machines as seen by the host and by the guest, and the host's work for both.
 
 use findings::{GuestTime, MachineTimes, ResultSummary};
 use samples::PathRecord;
@@ -19,7 +19,7 @@ const HOSTS: &str =
 
 type MachineColumn = (&'static str, fn(&ResultSummary) -> Option<String>);
 
-/// The customary order in published results: server, hypervisor, client.
+/// The usual order in published results: server, hypervisor, client.
 const COLUMNS: [MachineColumn; 5] = [
     ("Server VM", |result| vm(result, |machines| machines.server)),
     ("Server guest", |result| guest(result, "server")),

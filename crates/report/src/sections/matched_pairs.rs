@@ -1,4 +1,4 @@
-//! Compares paths that have a word such as `vhost` in their names with the same paths without it.
+//! Compares paths with a word such as `vhost` in their names with the same paths without it.
 
 use findings::{Findings, MatchedPair, MatchedPairs, ResultSummary};
 
@@ -12,7 +12,7 @@ use crate::{
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
     let word = &findings.matched_pairs.first()?.word;
-    // Counts come last because neither direction is better.
+    // Counts come last, because neither direction is better.
     let (judged, counts): (Vec<_>, Vec<_>) = findings
         .matched_pairs
         .iter()

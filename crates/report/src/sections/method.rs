@@ -1,4 +1,4 @@
-//! Describes the method in a few sentences.
+//! Describes the method.
 
 use findings::{Findings, NoiseFloor};
 use units::Share;

@@ -17,8 +17,8 @@ pub(crate) fn tables(named: &[TitledDistribution<'_>]) -> Vec<Block> {
     side_by_side(named, "Percentile", |_| true)
 }
 
-/// Percentiles of all trials' round trips together. Omits the median, which differs from the result's value
-/// (computed from each trial's median).
+/// Percentiles over all trials' round trips. Omits the median, which differs from the result's value (based on
+/// each trial's median).
 pub(crate) fn pooled_tables(named: &[TitledDistribution<'_>]) -> Vec<Block> {
     side_by_side(named, "All round trips pooled", |share| share != 0.5)
 }

@@ -7,7 +7,7 @@ use workload::{Metric, SocketFacts};
 use super::Source;
 use crate::{page::*, phrases};
 
-/// Maximum number of unfolded summaries. If there are more, all are folded.
+/// If there are more summaries, all are folded.
 const OPEN: usize = 3;
 const WORTH_SAYING: f64 = 0.01;
 

@@ -18,7 +18,8 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     (!results.is_empty()).then(|| section("As reported", tables.collect()))
 }
 
-/// Results are rounded, so a judged value with more digits is also listed.
+/// Returns whether there are columns besides the judged one, or a judged value with more digits than the
+/// rounded result.
 fn says_more(result: &ResultSummary) -> bool {
     let judged = headline::column(result);
     let is_rounded = |value: &ReportedValue| shown(value) != phrases::value(result.metric, value.value);

@@ -1,4 +1,4 @@
-//! Compares a factor's levels across paths: one row per level, one column per path, and the ratios below.
+//! Compares a factor's levels (rows) across paths (columns), with the ratios below.
 
 use std::collections::BTreeMap;
 

@@ -34,7 +34,7 @@ struct Scope {
     brief: bool,
 }
 
-/// Ordered from most to least detailed. The first form that fits is used, so no sentence is cut off.
+/// From most to least detailed. The first one that fits is used, so that no sentence is cut off.
 const SCOPES: [Scope; 6] = [
     Scope { warnings: true, ..MOST },
     MOST,
@@ -118,7 +118,7 @@ fn rows(source: &Source<'_>, scope: Scope) -> Vec<Row> {
     rows
 }
 
-/// Whether the answer or a value has an interval from a single trial.
+/// Whether an interval of the answer or a value comes from a single trial.
 fn is_marked<'a>(verdict: &RunVerdict, mut shown: impl Iterator<Item = &'a WorkloadVerdict>) -> bool {
     let is_answer = matches!(verdict.conclusion, Conclusion::Difference | Conclusion::Undecided { .. });
     let change = verdict.workloads.first().and_then(|first| first.change.as_ref()).filter(|_| is_answer);
@@ -187,7 +187,7 @@ fn cause(cause: &Cause, brief: bool, investigate: bool) -> Text {
     }
 }
 
-/// If the values are unreliable, the setting is only the best so far.
+/// With unreliable values, the setting is only the best so far.
 fn setting(source: &Source<'_>) -> Option<Row> {
     let verdict = &source.findings.verdict;
     let chosen = verdict.settings.iter().find(|setting| setting.objective == source.objective)?;
@@ -238,12 +238,12 @@ fn labelled(label: &str, lines: impl Iterator<Item = Text>) -> Vec<Row> {
     lines.enumerate().map(|(place, text)| row(if place == 0 { label } else { "" }, text)).collect()
 }
 
-/// Lists the layers' costs: `stream: vxlan −41.8 %; not significant: veth, bridge −1.9 %`. The smallest costs are
-/// omitted if there is no room.
+/// Lists layers' costs: `stream: vxlan −41.8 %; not significant: veth, bridge −1.9 %`. Omits the smallest if
+/// there is no room.
 fn layers(source: &Source<'_>, workload: &WorkloadVerdict, room: usize) -> String {
     let lead = speed::lead(source.findings, &workload.workload);
     let mut layers: Vec<&LayerCost> = workload.layers.iter().collect();
-    // If all values are unreliable, the caution already mentions this.
+    // If all values are unreliable, the caution already says so.
     let all_unreliable = layers.iter().all(|layer| layer.unreliable);
     let settings = speed::settings(&workload.levels).unwrap_or_default();
     let whole = format!("{lead}{}{settings}", costs(&layers, all_unreliable, 0));

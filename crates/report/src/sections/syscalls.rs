@@ -1,4 +1,4 @@
-//! System calls: their number, their duration, and the split into work and waiting.
+//! Number and duration of system calls, split into work and waiting.
 
 mod layout;
 mod shape;
@@ -115,7 +115,7 @@ fn of_result(result: &ResultSummary) -> Vec<Block> {
     if !folded.is_empty() {
         let more = phrases::count(folded.len(), "more call");
         blocks.push(Block::Paragraph(Text::faint(format!("and {more}"))));
-        // The section on times shows all probe data.
+        // The section on times lists all probed calls.
         let rest = || Block::Table(Layout::of(&folded, rates, CallColumns::Composition).table(&folded));
         blocks.extend(rates.is_none().then(|| Block::Folded { title: more.into(), blocks: vec![rest()] }));
     }

@@ -1,4 +1,4 @@
-//! Lays out configurations side by side, and shows which of them meet the requirements.
+//! Configurations side by side, and which of them meet the requirements.
 
 use findings::{
     Compliance, Configuration, Findings, Judgement, RequiredQuantity, Requirement, ResultSummary, TradeOffs,

@@ -57,7 +57,7 @@ fn nothing_measured(source: &Source<'_>) -> Text {
     Text::doubtful(format!("Nothing was measured: {reason}"))
 }
 
-/// Number of unfolded values under a serious finding. Further values and limitations are folded.
+/// Unfolded values under a serious finding. Further values and limitations are folded.
 const SHOWN: usize = 2;
 
 pub(crate) fn claim(finding: &Finding) -> Vec<Block> {
@@ -119,8 +119,7 @@ fn remedy(remedy: &Remedy) -> Vec<Block> {
         .collect()
 }
 
-/// Returns e.g. `Tried: offloads on at node1:vxlan0, in pod-to-target/stream: 4.55 Gbit/s became 18.9
-/// Gbit/s: 4.15x`.
+/// Formats e.g. `Tried: offloads on at node1:vxlan0, in pod-to-target/stream: 4.55 Gbit/s became 18.9 Gbit/s: 4.15x`.
 fn tried(remedy: &Remedy, effects: &RemedyEffect) -> Text {
     let what =
         remedy.change.as_ref().map(|change| format!(": {},", phrases::change(change))).unwrap_or_default();

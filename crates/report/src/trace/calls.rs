@@ -1,4 +1,4 @@
-//! System calls of a trace: their number, their duration, and the split into work and waiting.
+//! Number and duration of a trace's system calls, split into work and waiting.
 
 use std::collections::BTreeSet;
 

@@ -100,7 +100,7 @@ fn consumers(comparison: &TraceComparison) -> Option<Section> {
     if comparison.consumers.is_empty() {
         return None;
     }
-    // Target-specific terms are used only if both targets are of the same kind.
+    // Use target-specific terms only if both targets are of the same kind.
     let kind = Some(comparison.a.target.kind).filter(|kind| *kind == comparison.b.target.kind);
     let kind = kind.unwrap_or(TargetKind::Processes);
     let cpus = |cpus: f64| Text::from(format!("{cpus:.3}"));

@@ -1,4 +1,4 @@
-//! The short view has at most two findings, or hints and warnings, and names the command for the rest.
+//! The short view has at most two findings, or hints and warnings, and names the command that shows the rest.
 
 use findings::{Finding, SingleMeasurement};
 use report::{Format, Options, SingleFormat, View, render, render_single};

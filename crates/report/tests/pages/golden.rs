@@ -1,5 +1,5 @@
-//! Compares each format of a whole report with a golden file. To rewrite the files, run `UPDATE_GOLDEN=1 cargo test -p
-//! report --test pages golden`, and review the difference before committing.
+//! Compares each format of a whole report with a golden file. To rewrite the files, run
+//! `UPDATE_GOLDEN=1 cargo test -p report --test pages golden`, and review the diff.
 
 use std::{collections::BTreeSet, env, fs, path::PathBuf};
 

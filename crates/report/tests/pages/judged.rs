@@ -1,4 +1,4 @@
-//! A page shows the same value and the same verdict wherever it shows a comparison.
+//! A page shows a comparison with the same value and verdict everywhere.
 
 use std::collections::BTreeMap;
 

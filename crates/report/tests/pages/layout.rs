@@ -328,7 +328,7 @@ fn html_is_well_formed_and_fetches_nothing() {
     }
 }
 
-/// Both formats show the same values because values are formatted before a backend is chosen.
+/// Values are formatted before a backend is chosen.
 #[test]
 fn html_has_the_same_values_as_markdown() {
     let record = sample::record::record();

@@ -153,7 +153,8 @@ fn traffic(entry: &Entry<HostTable>, problems: &mut Vec<Problem>) {
     }
 }
 
-/// The lab does not know the counterparts of an existing host's addresses.
+/// Rejects `family` for paths between existing hosts, because the counterparts of their addresses are
+/// unknown.
 fn families(document: &Document, scenario: &Scenario) -> Option<Problem> {
     let families = document.family.as_ref()?;
     let is_own = |end: &PathEnd| scenario.lab.existing(&end.host).is_some_and(|it| it.end(&end.host) == *end);

@@ -128,7 +128,7 @@ fn devices(entry: &Entry<FactorTable>, vary: Vary, problems: &mut Vec<Problem>) 
     }
 }
 
-/// Rejects factors that set the same thing, because the later factor would override the earlier one.
+/// Rejects factors that set the same thing, because the later one would override the earlier one.
 fn rivals(factors: &[WrittenFactor<'_>], problems: &mut Vec<Problem>) {
     for (index, one) in factors.iter().enumerate() {
         if let Some(rival) = factors[..index].iter().find(|other| same_thing(other, one)) {

@@ -1,4 +1,4 @@
-//! Finds guests that are nested in themselves, and layer-2 loops of bridges, wires and overlays.
+//! Finds guests nested in themselves, and layer-2 loops of bridges, wires and overlays.
 
 use std::collections::BTreeMap;
 

@@ -11,7 +11,7 @@ use crate::{
 
 /// `IFNAMSIZ` in linux/if.h, minus the terminating NUL.
 const DEVICE_NAME: usize = 15;
-/// The kernel creates `gre0` and the names after it in every namespace when it loads the modules of tunnels.
+/// Loading a tunnel module creates `gre0` and the devices after it in every namespace.
 const RESERVED: [&str; 12] = [
     "lo", "all", "default", "gre0", "gretap0", "erspan0", "ip6gre0", "ip6tnl0", "tunl0", "sit0", "ip_vti0",
     "ip6_vti0",

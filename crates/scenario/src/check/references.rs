@@ -1,4 +1,4 @@
-//! Checks that everything referenced by name exists and is of the right kind.
+//! Checks that names refer to existing things of the right kind.
 
 use crate::{
     diagnosis::Problem,

@@ -55,17 +55,17 @@ impl Converter {
 }
 
 impl Document {
-    /// The families of the lab, the first of which is the baseline. Empty if the addresses are used as written.
+    /// The first family is the baseline. Empty if the addresses are used as written.
     pub(crate) fn families(&self) -> Vec<Family> {
         self.family.iter().flat_map(|all| all.get_ref()).map(|family| **family).collect()
     }
 
-    /// Converts the lab's addresses to the first family. Addresses of existing hosts remain as written.
+    /// Converts the lab's addresses to the first family, except those of existing hosts.
     pub(crate) fn convert_addresses(&mut self) -> Vec<Problem> {
         let families = self.families();
         let mut problems: Vec<Problem> = invalid(self).into_iter().collect();
         let Some(&first) = families.first() else { return problems };
-        // A second family is derived from the first, so the addresses must have counterparts in all of them.
+        // The second family is derived from the first, so every address must have a counterpart in both.
         for family in families.into_iter().skip(1).chain([first]) {
             let mut converter = Converter { family, problems: Vec::new() };
             self.links.convert(&mut converter);

@@ -22,7 +22,7 @@ pub(crate) struct HostTable {
     /// this Kubernetes node), `ssh:DESTINATION` or `member:NAME`.
     #[schemars(example = &"ssh:user@host", example = &"container:web")]
     pub(crate) at: Option<Spanned<String>>,
-    /// Address for test traffic. Default: the address of `interface`, or the one that SSH connects to.
+    /// Address for test traffic. Default: the address of `interface`, or the address that SSH connects to.
     pub(crate) address: Option<Spanned<As<IpAddr>>>,
     /// Device for test traffic. Default: the device with the address.
     #[schemars(example = &"eth1")]

@@ -51,7 +51,7 @@ impl Document {
             Pairs::All => of_places(
                 (0..count).flat_map(|one| (one + 1..count).map(move |other| (one, other))).collect(),
             ),
-            // Two hosts form a single pair.
+            // Two hosts form only one pair.
             Pairs::Ring if count == 2 => of_places(vec![(0, 1)]),
             Pairs::Ring if count > 2 => of_places((0..count).map(|one| (one, (one + 1) % count)).collect()),
             Pairs::Ring => Vec::new(),

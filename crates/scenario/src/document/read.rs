@@ -20,8 +20,7 @@ pub(crate) fn lab_keys() -> impl Iterator<Item = &'static str> + Clone {
 
 pub(crate) const FIXED: &[&str] = &["schema", "name", variant::KEY];
 
-/// Reads a document. Parts that cannot be read are reported, left out, and recorded in [`Document::broken`].
-/// Fails on a syntax error.
+/// Unreadable parts are reported, left out, and recorded in [`Document::broken`]. Fails on a syntax error.
 pub(crate) fn read(text: &str) -> Result<(Document, Vec<Problem>), Vec<Problem>> {
     let (root, errors) = DeTable::parse_recoverable(text);
     if !errors.is_empty() {
@@ -153,7 +152,7 @@ impl<'t> Reader<'t> {
         read
     }
 
-    /// Reads a value. After an unknown key, reads it again without that key to find further problems.
+    /// After an unknown key, reads the value again without that key to find further problems.
     fn value<T: Deserialize<'t>>(&mut self, mut value: toml::Spanned<DeValue<'t>>) -> Option<T> {
         let mut clean = true;
         let mut misspelled: Vec<String> = Vec::new();

@@ -24,15 +24,15 @@ pub(crate) use mtu::RANGE as MTUS;
 pub use offloads::Offloads;
 use rings::RingSizes;
 
-/// Settings that are `None` are left at the kernel's default.
+/// `None` leaves the kernel's default.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceSettings {
     pub mtu: Option<u32>,
     pub offloads: Offloads,
     /// The largest packet that segmentation and receive offload may build (BIG TCP above 64 KiB).
     pub big_tcp: Option<Bytes>,
-    /// The number of queues per direction. The setting in the lab itself is the number at creation, which is
-    /// also the maximum.
+    /// The number of queues per direction. In the lab's own settings, this is the number at creation, which
+    /// is also the maximum.
     pub queues: Option<u32>,
     #[serde(default)]
     pub rings: RingSizes,

@@ -28,10 +28,10 @@ pub enum Encapsulation {
 struct Facts {
     layer: Layer,
     carries_ethernet: bool,
-    /// Between the outer IP header and the inner packet or frame, and after it.
+    /// Headers after the outer IP header, and trailers.
     headers: u32,
-    /// Whether a trailer of 2 bytes follows the inner packet, which is padded to fill 4 bytes with the trailer (RFC 4303,
-    /// section 2.4).
+    /// Whether the inner packet is padded so that it ends, with a trailer of 2 bytes, on a 4-byte boundary
+    /// (RFC 4303, section 2.4).
     pads: bool,
     /// Extension headers over IPv6.
     ipv6_options: u32,
@@ -39,7 +39,8 @@ struct Facts {
     id_header: u32,
     id: Option<Identifier>,
     udp_port: Option<u16>,
-    /// Kernel modules to load before the first device is created, in this order. Kernels need not have all of them.
+    /// Kernel modules to load in this order before the first device is created. Some kernels lack some of
+    /// them.
     modules: &'static [&'static str],
 }
 
@@ -101,8 +102,8 @@ impl Encapsulation {
             },
             Self::Gre => GRE,
             Self::Gretap => Facts { layer: Layer::Gretap, carries_ethernet: true, ..GRE },
-            // A data message has a header and a tag of 16 bytes each. Linux pads packets to a multiple of 16 bytes, but not
-            // above the MTU.
+            // A data message has a header and a tag of 16 bytes each. Linux pads packets to a multiple of 16
+            // bytes, but not above the MTU.
             Self::Wireguard => Facts {
                 layer: Layer::Wireguard,
                 carries_ethernet: false,
@@ -144,13 +145,13 @@ impl Encapsulation {
         self.facts().carries_ethernet
     }
 
-    /// Returns whether a tunnel carries only packets of its underlay's family, because the selector of a security
-    /// association has one family.
+    /// ESP carries only packets of its underlay's family, because a security association's selector has one
+    /// family.
     pub(super) fn keeps_family(self) -> bool {
         self == Self::Esp
     }
 
-    /// Returns whether each tunnel needs its own UDP port.
+    /// WireGuard tunnels cannot share a UDP port.
     pub(super) fn owns_port(self) -> bool {
         self == Self::Wireguard
     }
@@ -171,7 +172,7 @@ impl Encapsulation {
         self.facts().modules
     }
 
-    /// Returns the largest MTU of a tunnel over an underlay with the MTU `outer`.
+    /// `outer` is the underlay's MTU.
     pub(super) fn largest_mtu(self, outer: u32, underlay: Family, id: Option<u32>) -> u32 {
         let Facts { carries_ethernet, headers, pads, ipv6_options, id_header, .. } = self.facts();
         let added = [

@@ -17,8 +17,8 @@ use crate::{
 };
 
 pub(crate) trait LinkTable {
-    /// Returns the noun for messages about the link's name. Returns `None` if the link's devices have the
-    /// same name and are checked separately.
+    /// Returns the noun for messages about the link's name, or `None` if the link's devices have the same
+    /// name and are checked separately.
     fn noun(&self) -> Option<&'static str> {
         None
     }
@@ -39,16 +39,15 @@ pub(crate) trait LinkTable {
     fn port_of(&self, _bridge: &Entry<BridgeTable>) -> Option<DeviceName> {
         None
     }
-    /// Returns whether the link can be created on an existing host, where its devices are in a separate
-    /// namespace.
+    /// Whether the link can be created on an existing host. Its devices are in a separate namespace there.
     fn fits_existing(&self) -> bool {
         false
     }
     fn link(&self, resolver: &Resolver<'_>) -> Option<Link>;
     fn references(&self, checker: &mut Checker<'_>);
     fn check(&self, _document: &Document, _draft: &Draft, _problems: &mut Vec<Problem>) {}
-    /// Reports packets that the link itself sends and that do not arrive. This runs after all links have
-    /// passed their own checks.
+    /// Reports packets of the link itself that do not arrive. Runs after all links have passed their own
+    /// checks.
     fn walk(&self, _world: &World<'_>, _draft: &Draft, _problems: &mut Vec<Problem>) {}
 }
 
@@ -88,7 +87,7 @@ pub(crate) trait LinkKind {
     fn is_inside(&self, _host: &HostName) -> bool {
         false
     }
-    /// Kernel modules, except those of every lab.
+    /// Kernel modules that not every lab needs.
     fn modules(&self) -> &'static [&'static str] {
         &[]
     }

@@ -49,8 +49,7 @@ impl LinkTable for Entry<MacvlanTable> {
         converter.put(&mut self.table.address);
     }
 
-    /// Returns the MTU that the underlying device has when it is created. Settings are applied later, after all
-    /// devices exist.
+    /// Uses the underlying device's MTU at creation, because settings are applied after all devices exist.
     fn made_mtu(&self, _: &Document, mtus: &Mtus) -> Option<u32> {
         Some(mtus.at_creation(&self.under()))
     }

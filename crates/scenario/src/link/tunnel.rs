@@ -33,7 +33,7 @@ pub(crate) struct TunnelTable {
     /// UDP port of the tunnel. Default: 6081 for `geneve`, 51820 for `wireguard`.
     #[schemars(range(min = 1))]
     pub(crate) port: Option<Spanned<u16>>,
-    /// Address family of the tunnel's packets. Default: that of the underlying device's address.
+    /// Address family of the tunnel's packets. Default: the family of the underlying device's address.
     pub(crate) underlay: Option<Spanned<Family>>,
     /// MTU of its devices. Default: the largest that fits the underlying devices.
     #[schemars(range(min = 576, max = 65535))]
@@ -225,15 +225,14 @@ pub struct Tunnel {
     pub id: Option<u32>,
     pub port: Option<u16>,
     pub mtu: u32,
-    /// The two ends.
     pub ends: Vec<TunnelEnd>,
 }
 
 type Identity<'t> = (&'t HostName, Encapsulation, Option<u32>, Option<u16>, Vec<IpAddr>);
 
 impl Tunnel {
-    /// Returns, for each host, what must be unique in it: for ESP the identifier of the XFRM interface, for GENEVE the VNI,
-    /// port and remote address, and for GRE the key and both addresses.
+    /// Returns what must be unique in each host: for ESP the identifier of the XFRM interface, for GENEVE the
+    /// VNI, port and remote address, and for GRE the key and both addresses.
     fn identities(&self) -> impl Iterator<Item = Identity<'_>> {
         use Encapsulation::{Esp, Geneve, Gre, Gretap, Wireguard};
         let ends = self.ends.iter().zip(self.ends.iter().rev());

@@ -67,7 +67,7 @@ impl Section<EndTable> {
         written.or_else(|| Some(Family::of(address()?.0.addr()))).unwrap_or(Family::Ipv4)
     }
 
-    /// Tunnels are created before settings are applied, so they must fit the MTU that the underlay has at creation.
+    /// Tunnels are created before settings are applied, so they must fit the underlay's MTU at creation.
     pub(super) fn least_underlay_mtu(&self, mtus: &Mtus) -> Option<u32> {
         let under = self.iter().map(Entry::<EndTable>::over);
         under.filter_map(|over| Some(mtus.effective(&over)?.min(mtus.at_creation(&over)))).min()
@@ -137,8 +137,8 @@ impl Section<EndTable> {
         }
     }
 
-    /// Reports tunnels whose packets do not reach the other ends. The network between existing hosts is unknown, so it
-    /// cannot be checked.
+    /// Reports tunnels whose packets do not reach the other ends. Existing hosts are skipped, because the
+    /// network between them is unknown.
     pub(super) fn walk(&self, ends: &[TunnelEnd], world: &World<'_>, problems: &mut Vec<Problem>) {
         for near in ends.iter().filter(|near| !near.existing) {
             let others = ends.iter().filter(|far| far.at != near.at && !far.existing);
@@ -212,7 +212,7 @@ pub(super) fn family(ends: &[TunnelEnd]) -> Family {
     known.map_or(Family::Ipv4, |end| Family::of(end.local))
 }
 
-/// `most` returns the largest MTU of the tunnel for an MTU of the underlay.
+/// `most` returns the largest tunnel MTU for an underlay MTU.
 pub(super) fn misfits(ends: &[TunnelEnd], mtus: &Fits, most: impl Fn(u32) -> u32) -> Vec<Misfit> {
     let Some(first) = ends.first().map(|end| &end.at) else { return Vec::new() };
     let too_big = |end: &TunnelEnd| {

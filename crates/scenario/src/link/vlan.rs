@@ -55,8 +55,7 @@ impl LinkTable for Entry<VlanTable> {
         self.table.address.iter_mut().for_each(|address| converter.put(address));
     }
 
-    /// Returns the MTU of the underlying device at creation, because settings are applied after all devices
-    /// exist.
+    /// Uses the underlying device's MTU at creation, because settings are applied after all devices exist.
     fn made_mtu(&self, _: &Document, mtus: &Mtus) -> Option<u32> {
         Some(mtus.at_creation(&self.under()))
     }

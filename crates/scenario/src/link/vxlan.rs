@@ -39,7 +39,7 @@ pub(crate) struct VxlanTable {
     /// How members find a MAC address: `unicast` (static entries for all members, no learning) or `learning` (flood
     /// and learn). Default: `unicast`.
     pub(crate) fdb: Option<Forwarding>,
-    /// Address family of the tunnel's packets. Default: that of the underlying device's address.
+    /// Address family of the tunnel's packets. Default: the family of the underlying device's address.
     pub(crate) underlay: Option<Spanned<Family>>,
     /// MTU of its devices. Default: the smallest MTU of the underlying devices, minus the encapsulation: 50 bytes over
     /// IPv4, 70 over IPv6.
@@ -54,7 +54,7 @@ impl Entry<VxlanTable> {
         self.table.port.as_deref().copied().unwrap_or(PORT)
     }
 
-    /// Reports lab namespaces that are members together with existing hosts, because they are not connected.
+    /// Rejects overlays that mix lab namespaces with existing hosts, because the two are not connected.
     fn mixed_members(&self, document: &Document, problems: &mut Vec<Problem>) {
         let is_existing = |member: &&Entry<EndTable>| document.existing(member.name()).is_some();
         let members = || self.table.members.iter();
@@ -71,7 +71,7 @@ impl Entry<VxlanTable> {
         }
     }
 
-    /// The lab does not know the counterparts of an existing host's addresses.
+    /// Rejects `underlay` if a member is an existing host, whose `address` decides the family.
     fn underlay_of_existing(&self, document: &Document) -> Option<Problem> {
         let place = self.table.underlay.as_ref()?.span();
         let host = self.table.members.names().find(|host| document.existing(host).is_some())?;
@@ -234,8 +234,8 @@ impl LinkKind for Vxlan {
         for member in &mut self.members {
             let Some(existing) = lab.existing(&member.at.host) else { continue };
             member.underlay = existing.end(&member.at.host).device.device;
-            // Packets must never be sent to a host without an agent of this run, because other software there
-            // may use the port.
+            // Never send packets to a host without an agent of this run: other software there may use the
+            // port.
             member.local = existing.address.filter(|_| existing.mtu.is_some()).unwrap_or(UNKNOWN);
         }
         if self.mtu == UNKNOWN_MTU {

@@ -23,8 +23,8 @@ pub(crate) fn vm(table: &VmTable) -> Vm {
     }
 }
 
-/// Resolves the features. Disabling checksum offload also disables packets larger than the MTU, which depend
-/// on it (VIRTIO 1.2, section 5.1.3.1).
+/// Disabling checksum offload also disables packets larger than the MTU, which depend on it (VIRTIO 1.2,
+/// section 5.1.3.1).
 fn virtio(table: &VmTable) -> VirtioNet {
     let csum = table.csum.map(Switch::is_on);
     let needs_csum = |switch: &Option<Spanned<Switch>>| {

@@ -23,8 +23,8 @@ impl Cpu {
     }
 }
 
-/// Reads fields 14 and 15 of /proc/self/stat (proc_pid_stat(5)). They have a coarse resolution, so only their
-/// ratio is used.
+/// Reads fields 14 and 15 of /proc/self/stat (proc_pid_stat(5)). Only their ratio is used, because their resolution
+/// is coarse.
 fn parts() -> Option<[u64; 2]> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace().skip(11);

@@ -1,5 +1,5 @@
-//! The plumb extension of iperf3's results, which contains all intervals and the CPU time of each thread. A
-//! received record is rejected if the test could not have produced it.
+//! The plumb extension of iperf3's results: all intervals, and the CPU time of each thread. Received records that the
+//! test could not have produced are rejected.
 
 use std::{
     fmt,
@@ -19,11 +19,11 @@ pub(super) const LONGEST: usize = 4 << 20;
 
 const VERSION: u32 = 1;
 const FLOWS: usize = 256;
-/// The maximum number of intervals over all connections. Each interval takes a few hundred bytes, so a record
-/// of at most [`LONGEST`] bytes cannot reach this number.
+/// The maximum number of intervals over all connections. Each takes a few hundred bytes, so a record of at most
+/// [`LONGEST`] bytes cannot reach this number.
 const INTERVALS: usize = 50_000;
-/// The maximum of an interval's duration in nanoseconds (39 hours), bytes and counts. It prevents sums from
-/// overflowing.
+/// The maximum of an interval's duration in nanoseconds (39 hours), bytes and counts, which prevents overflowing
+/// sums.
 const MOST: u64 = 1 << 47;
 
 #[derive(Serialize)]
@@ -41,7 +41,7 @@ struct ReceivedRecord {
     threads: Vec<ThreadCpu>,
 }
 
-/// Encodes the outcome. Returns `None` if the text would exceed `limit`, without building the text first.
+/// Returns `None` without building the text if it would exceed `limit`.
 pub(crate) fn encode(outcome: &StreamOutcome, limit: usize) -> Option<Unread> {
     let record = SentRecord { version: VERSION, flows: &outcome.measured.flows, threads: &outcome.threads };
     let mut text = Bounded { bytes: Vec::new(), limit };
@@ -49,11 +49,9 @@ pub(crate) fn encode(outcome: &StreamOutcome, limit: usize) -> Option<Unread> {
     Unread::new(String::from_utf8(text.bytes).ok()?)
 }
 
-/// Decodes a received record. Returns `None` if this version of plumb could not have sent it for the given
-/// plan.
+/// Returns `None` if this version of plumb could not have sent the record for the given plan.
 pub(crate) fn decode(record: &Unread, plan: &[PlannedStream]) -> Option<StreamOutcome> {
-    // Records from plumb need no escapes. Other programs could use them to send escape sequences to a
-    // terminal.
+    // Plumb's records need no escapes, which other programs could use to send escape sequences to a terminal.
     if record.text().len() > LONGEST || record.text().contains(|sign: char| sign == '\\' || sign.is_control())
     {
         return None;

@@ -1,4 +1,4 @@
-//! The iperf3 protocol over sockets, for client and server, including consistency checks between messages and
+//! The iperf3 protocol over sockets, for client and server, with consistency checks between messages and
 //! measurements.
 
 mod client;

@@ -1,5 +1,5 @@
-//! A client for the stock `sockperf server`. It first sends one message to check that the server replies.
-//! Only the server counts this message.
+//! A client for the stock `sockperf server`. Its first message checks that the server replies, and only the server
+//! counts it.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -14,7 +14,7 @@ use traffic::{
 use units::{Bytes, Nanos};
 use workload::{PingPongEnd, PingPongSettings, Transport};
 
-/// The sequence number of the initial message. The exchange continues after it.
+/// The sequence number of the initial message, after which the exchange continues.
 const GREETING: u64 = 1;
 const GREETINGS: u32 = 15;
 const REPLY_TIMEOUT: Nanos = Nanos::from_millis(200);

@@ -1,4 +1,4 @@
-//! Serves a sockperf client over TCP. Each message is sent back from the buffer it was received in.
+//! Serves a sockperf client over TCP. Each message goes back from the buffer in which it arrived.
 
 use std::{
     io::{self, Read, Write},
@@ -18,8 +18,7 @@ use workload::SocketFacts;
 
 use super::SessionOutcome;
 
-/// Serves one client. `first` contains the bytes that have already been read. Fails if the client sends an
-/// invalid message.
+/// Serves one client. `first` contains the bytes already read. Fails if the client sends an invalid message.
 pub(crate) fn serve_tcp(
     socket: &TcpStream,
     first: &[u8],

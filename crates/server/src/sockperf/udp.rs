@@ -23,9 +23,8 @@ pub(crate) const fn cost(length: usize) -> u64 {
     length as u64 + HEADS
 }
 
-/// Serves the connected peer until it is idle. Drops invalid datagrams, and replies beyond `rate`. `first` is
-/// a datagram that another socket received; this socket replies to it. `others` counts the datagrams that
-/// other sockets answered.
+/// Serves the connected peer until it is idle. Drops invalid datagrams, and replies beyond `rate`. This socket also
+/// replies to `first`, which another socket received. `others` counts the datagrams that other sockets answered.
 pub(crate) fn serve_udp(
     others: &SharedCounts,
     socket: &UdpSocket,
@@ -79,14 +78,13 @@ fn answer(
     }
     counts.note(reply, datagram.len());
     match socket.send(datagram) {
-        // If there is no buffer space, the reply is dropped as if the network had lost it, and the client
-        // counts the loss.
+        // Without buffer space, the reply is lost as if on the network, and the client counts the loss.
         Err(error) if is_wait(&error) || is_dropped(&error) || is_gone(&error) => Ok(()),
         other => other.map(drop),
     }
 }
 
-/// After the client has closed its socket, the kernel reports this error on the next call.
+/// After the client has closed its socket, the next call returns this error.
 fn is_gone(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::ConnectionRefused
 }

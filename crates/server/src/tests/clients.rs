@@ -235,8 +235,7 @@ fn drops_idle_client() {
         data.write_all(cookie.as_bytes()).expect("the server listens");
         let mut received = Vec::new();
         control.read_to_end(&mut received).expect("the server closes the control connection");
-        // The states are start and running, followed by error 144 ("idle timeout for receiving data") without
-        // an errno.
+        // Start and running, followed by error 144 ("idle timeout for receiving data") without an errno.
         assert_eq!(received, [1, 2, 0xfe, 0, 0, 0, 144, 0, 0, 0, 0]);
         assert!(server.ended().1.failure.is_some_and(|failure| failure.contains("to move")));
         succeeds(start(server, &["-n", "1M"]));

@@ -156,7 +156,7 @@ fn sockperf_datagrams_take_no_client_slots() {
 #[test]
 fn limits_echo_rate_of_unverified_addresses() {
     on_loopback(|| {
-        // Sources in 127.0.0.0/8 always count as verified, so another address is needed.
+        // Uses another address, because sources in 127.0.0.0/8 always count as verified.
         let added =
             std::process::Command::new("ip").args(["addr", "add", "198.18.0.1/32", "dev", "lo"]).status();
         assert!(added.expect("iproute2").success());
@@ -206,7 +206,7 @@ fn limits_end_plumb_clients() {
                 ),
             ] {
                 let came = client(server, load);
-                // A UDP client receives no notification, so it counts its remaining messages as lost.
+                // A UDP client is not notified, so it counts its remaining messages as lost.
                 assert!(came.is_err() || work == Work::PingPong(Transport::Udp), "{work:?}");
                 let (client, ended) = server.ended();
                 assert_eq!(client.work, work);

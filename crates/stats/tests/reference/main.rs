@@ -1,5 +1,5 @@
-//! Compares our results with reference implementations. The tables and the scripts that generated them are in
-//! this folder.
+//! Compares our results with reference implementations. This folder contains the tables and the scripts that
+//! generated them.
 
 use stats::{bimodal, fit, noise, permutation, ratio, series};
 

@@ -4,7 +4,7 @@ use crate::draws::Draws;
 
 type Once = dyn Fn(&mut Draws) -> Option<(f64, f64)>;
 
-/// Default seed. It differs from the one used when the methods were chosen.
+/// Default seed. Differs from the seed used to choose the methods.
 pub(crate) const SEED: u64 = 7;
 
 pub(crate) struct Case {
@@ -40,7 +40,7 @@ impl Case {
         Self { method, data: data.into(), claim: None, answers: 1.0, once: Box::new(once) }
     }
 
-    /// Claims that the mean of the first number over the mean of the second is at most this.
+    /// Claims that the mean of the first number is at most this multiple of the mean of the second.
     pub(crate) fn at_most(
         method: &'static str,
         data: impl Into<String>,

@@ -16,7 +16,7 @@ pub(crate) fn cases() -> Vec<Case> {
         .collect()
 }
 
-/// An exact interval must match the coverage it reports, which exceeds the requested one for small samples.
+/// An exact interval must have the coverage it reports, which exceeds the requested one for small samples.
 fn exact(attained: f64) -> (f64, f64) {
     (attained - 0.005, attained + 0.005)
 }
@@ -39,7 +39,7 @@ fn medians() -> Vec<Case> {
     cases
 }
 
-/// Coverage of the interval at the point where a run stops because the value is precise enough.
+/// Coverage when a run stops because the value is precise enough.
 fn stopping() -> Vec<Case> {
     let mut cases = Vec::new();
     for shape in Shape::ALL {
@@ -73,7 +73,7 @@ fn stopping() -> Vec<Case> {
     cases
 }
 
-/// Pairs in which blocks vary by 10 % and trials by 3 % with this shape. The second value is 0.8 of the first.
+/// Pairs in which blocks vary by 10 % and trials by 3 %. The second value is 0.8 of the first.
 pub(crate) fn blocks(draws: &mut Draws, n: usize, shape: Shape) -> Vec<(f64, f64)> {
     (0..n)
         .map(|_| {
@@ -94,7 +94,7 @@ fn paired() -> Vec<Case> {
             }));
         }
     }
-    // Skewed log ratios violate the method's assumptions, and more blocks make it worse.
+    // Skewed log ratios violate the method's assumptions, more so with more blocks.
     for (n, held) in [(6, (0.93, 0.98)), (10, (0.91, 0.97)), (30, (0.80, 0.90))] {
         let data = format!("only the second disturbed n={n}");
         cases.push(Case::new("paired ratio", data, held, move |draws| {

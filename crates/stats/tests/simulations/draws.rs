@@ -1,4 +1,4 @@
-//! Synthetic data of several shapes with a known truth, either independent or autocorrelated.
+//! Independent or autocorrelated synthetic data of several shapes, with a known truth.
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -10,7 +10,7 @@ pub(crate) enum Shape {
     Skewed,
     /// Student's t with 3 degrees of freedom.
     Heavy,
-    /// Two modes, separated by ten of their standard deviations, with 40 % in the lower one.
+    /// Two modes, ten standard deviations apart, with 40 % in the lower one.
     TwoHumps,
 }
 
@@ -83,7 +83,7 @@ impl Draws {
         (0..n).map(|_| 10.0 * (scale * self.error(shape)).exp()).collect()
     }
 
-    /// Positive values as on a machine with noisy neighbours: one in ten is scaled by `kept`.
+    /// Positive values on a machine with noisy neighbours: one in ten is scaled by `kept`.
     pub(crate) fn disturbed(&mut self, n: usize, scale: f64, kept: f64) -> Vec<f64> {
         (0..n)
             .map(|_| {

@@ -1,5 +1,5 @@
-//! Percentiles and fractions of messages in trials that differ: coverage, bounds that are met, and changes
-//! that a gate finds.
+//! Percentiles and fractions of messages in trials that differ: their coverage, and whether bounds and gates judge
+//! them correctly.
 
 use stats::{Bounds, cluster};
 
@@ -47,7 +47,7 @@ fn coverage() -> Vec<Case> {
                 let (_, bounds) = p99(&trials(draws, size, between, 50.0))?;
                 Some(bounds.low? <= 50.0 && 50.0 <= bounds.high?)
             };
-            // If trials differ as much as messages, one or two trials make up the tail.
+            // If trials differ as much as messages, the tail consists of one or two trials.
             cases.push(if between > 0.1 {
                 Case::figure(method, data, once).answering(0.1)
             } else {
@@ -93,7 +93,7 @@ fn met() -> Vec<Case> {
     wrong.into_iter().chain(right).collect()
 }
 
-/// A gate fails if the whole interval is beyond the limit, and passes if the estimate is within it.
+/// A gate fails if the whole interval exceeds the limit, and passes if the estimate is within it.
 fn worse() -> Vec<Case> {
     let change = |draws: &mut Draws, messages: usize, times: f64| {
         let log = |(value, bounds): (f64, Bounds)| (value.ln(), bounds.map(f64::ln));

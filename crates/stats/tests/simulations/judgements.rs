@@ -1,5 +1,4 @@
-//! Checks verdicts and intervals with unequal variances, many results, mixtures of two regimes, and few
-//! trials.
+//! Checks verdicts and intervals with unequal variances, many results, mixtures of two modes, and few trials.
 
 use stats::{Blocks, Difference, Family, Fit, Level, ab, fit::BASELINE, noise};
 
@@ -10,7 +9,7 @@ use crate::{
     draws::{Draws, Shape},
 };
 
-/// Accepted coverage with unequal variances. Welch's interval covers more with few values.
+/// Accepted coverage with unequal variances. With few values, Welch's interval covers more.
 const COVERAGE: (f64, f64) = (0.93, 0.99);
 /// Remaining fraction of a disturbed trial's value.
 const LEFT: f64 = 1.0 / 3.0;
@@ -23,7 +22,7 @@ fn sample(draws: &mut Draws, n: usize, scatter: f64, disturbed: bool) -> Vec<f64
     if disturbed { draws.disturbed(n, scatter, LEFT) } else { draws.rates(n, Shape::Normal, scatter) }
 }
 
-/// Two runs with unequal numbers of trials and unequal standard deviations (1 % times a factor).
+/// Two runs with unequal numbers of trials and standard deviations (1 % times a factor).
 fn uneven() -> Vec<Case> {
     let mut cases = Vec::new();
     let sizes = [(5, 5), (5, 30), (30, 5), (10, 30), (30, 10), (30, 30)];
@@ -55,8 +54,7 @@ fn uneven() -> Vec<Case> {
     cases
 }
 
-/// A run with a baseline and 20 results with a standard deviation of 2 %. The first result is scaled by
-/// `ratio`.
+/// A run with a baseline and 20 results, with a standard deviation of 2 %. The first result is scaled by `ratio`.
 fn run(draws: &mut Draws, blocks: usize, family: Family, ratio: f64) -> Option<Fit> {
     let of_blocks: Vec<f64> = (0..blocks).map(|_| (0.1 * draws.normal()).exp()).collect();
     let mut result = |ratio: f64| -> Blocks {
@@ -115,7 +113,7 @@ fn many() -> Vec<Case> {
     cases
 }
 
-/// Values at 10 or 20 with a standard deviation of 2 %. The fraction `share` is at 20.
+/// Values at 10, and a fraction `share` at 20, with a standard deviation of 2 %.
 fn regimes(draws: &mut Draws, n: usize, share: f64, ratio: f64) -> Vec<f64> {
     let value = |_| {
         let level = if draws.chance(share) { 20.0 } else { 10.0 };
@@ -170,7 +168,7 @@ fn few() -> Vec<Case> {
         let wrong = Case::new("same: called so for -5 %", data.clone(), (0.0, 1.0 / 60.0), move |draws| {
             Some(judged(draws, 0.95)? == Difference::WithinNoise)
         });
-        // From five trials on, the bound of equality is 8 %, so a loss of 5 % may count as equal.
+        // From five trials on, the equality bound is 8 %, so a loss of 5 % may count as equal.
         cases.push(wrong.claimed_if(n < 5));
         let equal = Case::new("same: called so for equals", data, (0.8, 1.0), move |draws| {
             Some(judged(draws, 1.0)? == Difference::WithinNoise)

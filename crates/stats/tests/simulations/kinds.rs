@@ -1,4 +1,4 @@
-//! Measures rates of correct and wrong classification of changes within a series.
+//! Measures how often changes within a series are classified correctly.
 
 use stats::stationarity::{Stationarity, settled, stationarity};
 
@@ -8,7 +8,7 @@ use crate::{
     draws::{Draws, Shape},
 };
 
-/// Maximum fraction of series for which a wrong kind of change may be named.
+/// Maximum fraction of series classified as a wrong kind of change.
 const WRONG: (f64, f64) = (0.0, 0.1);
 /// Time constant of a slow start, in values.
 const TAU: f64 = 3.0;
@@ -24,13 +24,13 @@ enum Kind {
 
 #[derive(Clone, Copy)]
 enum Change {
-    /// A lasting jump by this ratio after a third of the series.
+    /// A lasting jump by this ratio, after a third of the series.
     Jump(f64),
     /// Linear from 1 to this ratio.
     Drift(f64),
     /// Exponential approach from this ratio to 1.
     Start(f64),
-    /// Number of values without data, in the middle.
+    /// This many values without data, in the middle.
     Stall(usize),
 }
 

@@ -1,4 +1,4 @@
-//! Checks every claim about a method: a small version of `make stats`.
+//! Checks every claim about a method with fewer data sets than `make stats`.
 
 mod alarms;
 mod case;
@@ -29,10 +29,10 @@ fn sets(case: &Case) -> usize {
     }
 }
 
-/// Unoptimised builds use only a part of the data sets.
+/// Unoptimised builds use a tenth of the data sets.
 const PART: usize = if cfg!(debug_assertions) { 10 } else { 1 };
 
-/// Methods that claim a mean width relative to the exact interval's.
+/// Methods that claim a mean width relative to the exact interval.
 const WIDTH: &str = "width of";
 
 fn check(cases: &[Case]) {
@@ -42,7 +42,7 @@ fn check(cases: &[Case]) {
         let text = format!("{}, {}: {} not in {:?}", case.method, case.data, shown.share, case.claim);
         (!case.fits(&shown, sets, ERRORS)).then(|| format!("{text}, {} results", shown.answered))
     };
-    // The mean width needs more data sets; `make stats` has them.
+    // The mean width needs more data sets, as in `make stats`.
     let checked = cases.iter().filter(|case| PART == 1 || !case.method.starts_with(WIDTH));
     let refuted: Vec<String> = checked.filter_map(refuted).collect();
     assert!(refuted.is_empty(), "{refuted:#?}");
@@ -93,8 +93,7 @@ fn finds_jumps_modes_and_knees_as_often_as_claimed() {
     check(&places::cases());
 }
 
-/// Six equal pairs that raise a false alarm, intervals with 80 % coverage, and methods that seldom return a
-/// result.
+/// Too many false alarms, intervals with 80 % coverage, and methods that seldom return a result.
 #[test]
 fn wrong_methods_are_refuted() {
     let shown = |share: f64, answered: f64| Shown { share, answered };

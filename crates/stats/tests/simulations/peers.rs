@@ -1,4 +1,4 @@
-//! False alarms and power of the rules of other tools.
+//! False alarms and power of other tools' rules.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use stats::{Blocks, Difference, Family, Fit, ab, describe, fit::BASELINE, history, noise, permutation};
@@ -21,7 +21,7 @@ const PERMUTATIONS: usize = 1000;
 /// Compares B with A.
 type Rule = fn(&Trials, &mut Draws) -> Option<Difference>;
 
-/// Trials of two runs, or of a result and its baseline in one run. Only the latter have a repeated baseline.
+/// Trials of two runs, or of a result and its baseline in one run, which also repeats the baseline.
 struct Trials {
     a: Vec<f64>,
     again: Option<Vec<f64>>,
@@ -97,7 +97,7 @@ fn ours(trials: &Trials, _: &mut Draws) -> Option<Difference> {
     Some(fit.judge(1, BASELINE, ab::CONFIDENCE)?.1)
 }
 
-/// Families of nights: the number of nights before a loss, the fraction that remains, and the correlation.
+/// Families of nightly series: nights before a loss, the fraction that remains, and the correlation.
 const NIGHTS: [(usize, f64, f64); 6] =
     [(50, 1.0, 0.0), (50, 1.0, 0.5), (25, 0.95, 0.0), (45, 0.95, 0.0), (25, 0.92, 0.0), (45, 0.92, 0.5)];
 

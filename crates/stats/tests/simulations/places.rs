@@ -1,4 +1,4 @@
-//! Measures rates of detected jumps, modes and knees, and of false ones.
+//! Measures how often jumps, modes and knees are found, and how often falsely.
 
 use stats::{
     bimodal, curve,
@@ -58,7 +58,7 @@ const CHAINS: [Chain; 6] = [
     chain(Shape::Normal, 0.0, [0.5, 0.8, 0.95, 0.95], [0.8, 0.95]),
     chain(Shape::Normal, 0.3, [0.4, 0.8, 0.95, 0.95], [0.85, 0.9]),
     chain(Shape::Normal, 0.6, [0.7, 0.9, 0.95, 0.95], [0.85, 0.9]),
-    // Short series estimate the autocorrelation poorly, so such waves are more often classified as unsteady.
+    // Short series estimate the autocorrelation poorly, so more of these waves are classified as unsteady.
     chain(Shape::Normal, 0.8, [0.5, 0.6, 0.7, 0.8], [0.5, 0.5]),
     chain(Shape::Skewed, 0.3, [0.95, 0.95, 0.95, 0.95], [0.95, 0.95]),
     chain(Shape::Heavy, 0.0, [0.25, 0.6, 0.95, 0.95], [0.55, 0.8]),
@@ -154,7 +154,7 @@ struct Curve {
     levels: &'static [f64],
     knee: usize,
     falls: bool,
-    /// The minimum fraction of exact knees, with one trial per level and with five.
+    /// Minimum fraction of exact knees, with one trial per level and with five.
     placed: [f64; 2],
 }
 

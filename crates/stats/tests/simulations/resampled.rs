@@ -1,4 +1,4 @@
-//! Common methods that plumb does not use, on the same data as its own, without claims. Only `make stats`
+//! Common methods that plumb does not use, on the same data as its own methods. Makes no claims; only `make stats`
 //! runs them.
 
 use stats::{Interval, describe};
@@ -39,8 +39,8 @@ pub(crate) fn cases() -> Vec<Case> {
     cases
 }
 
-/// Percentile bootstrap of the ratio with whole blocks resampled (Efron & Tibshirani, An Introduction to the
-/// Bootstrap, 1993, section 13.3), where `middle_of` summarises the log ratios.
+/// Percentile bootstrap of the ratio, resampling whole blocks (Efron & Tibshirani, An Introduction to the
+/// Bootstrap, 1993, section 13.3). `middle_of` summarises the log ratios.
 fn paired_ratio(
     draws: &mut Draws,
     pairs: &[(f64, f64)],
@@ -54,7 +54,7 @@ fn paired_ratio(
     middle(&drawn.collect::<Option<Vec<_>>>()?)
 }
 
-/// Circular block bootstrap of a mean with blocks of n^(1/3) values (Politis & Romano 1992; Hall, Horowitz & Jing,
+/// Circular block bootstrap of a mean, with blocks of n^(1/3) values (Politis & Romano 1992; Hall, Horowitz & Jing,
 /// Biometrika 82, 1995).
 fn block_mean(draws: &mut Draws, values: &[f64]) -> Option<Interval> {
     let n = values.len();

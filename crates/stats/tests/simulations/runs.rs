@@ -70,7 +70,7 @@ fn alarms() -> Vec<Case> {
     cases
 }
 
-/// Distributions for which no claim is made, because the method assumes normal values.
+/// No claim: the method assumes normal values.
 fn figures() -> Vec<Case> {
     let mut cases = Vec::new();
     for (name, of_run) in [("heavy tails", heavy as OfRun), ("two humps", two_humps)] {
@@ -102,7 +102,7 @@ fn changed() -> Vec<Case> {
         |higher| format!("normal 1 %, runs 0.5 % difference, 5 % lost, {higher} of 10 known a tenth higher");
     let found = "between runs: loss found";
     let claimed = [0, 5].map(|higher| Case::new(found, data(higher), (0.85, 1.0), one(higher)));
-    // A level that only run A has does not count yet.
+    // A level that only run A has reached does not count yet.
     claimed.into_iter().chain([Case::figure(found, data(9), one(9))]).collect()
 }
 

@@ -1,5 +1,4 @@
-//! Checks the results of a run: coverage of the intervals, and verdicts against the noise floor if some
-//! trials are disturbed.
+//! Checks the intervals of a run's results, and the verdicts against the noise floor with disturbed trials.
 
 use stats::{Blocks, Difference, Estimate, Family, Fit, ab, fit::BASELINE, interval, verdict};
 
@@ -16,7 +15,7 @@ const OF_BLOCKS: f64 = 0.1;
 const OWN: usize = 1;
 const OTHER: usize = 2;
 const EARLY: u32 = 5;
-/// Maximum mean width of an interval relative to that of the earlier method.
+/// Maximum mean width of an interval relative to the earlier method.
 const WIDEST: f64 = 1.1;
 const LEAST_POWER: f64 = 0.02;
 
@@ -27,7 +26,7 @@ enum Trials {
     OneDisturbed,
     Uneven,
     AgainDisturbed,
-    /// Differences between blocks do not affect the examined result.
+    /// Other results vary between blocks, but not the examined one.
     WithoutBlocks,
     EndsEarly,
 }
@@ -141,7 +140,7 @@ fn width(estimate: Option<Estimate>) -> Option<f64> {
     Some((interval.high / interval.low).ln())
 }
 
-/// A fit anchored at another result, to compare [`OWN`] with that result directly.
+/// A fit with another result as its baseline, to compare [`OWN`] with that result directly.
 fn direct(results: &[Blocks], again: &Blocks) -> Option<Fit> {
     let mut results = results.to_vec();
     results.swap(BASELINE, OTHER);
@@ -152,7 +151,7 @@ fn widths() -> Vec<Case> {
     let mut cases = Vec::new();
     for (n, trials) in BLOCKS.into_iter().flat_map(|n| Trials::ALL.map(|trials| (n, trials))) {
         let data = format!("{} 2 % n={n}", trials.name());
-        // No claim is made for a few blocks with much disturbance.
+        // No claim with few blocks and much disturbance.
         let held = n > 6 || !matches!(trials, Trials::WithoutBlocks);
         let of_value = Case::at_most("width of a value", data.clone(), WIDEST, move |draws| {
             let (results, again) = run(draws, n, trials, 0.02, 0.8);
@@ -208,7 +207,7 @@ fn alarms() -> Vec<Case> {
     cases
 }
 
-/// Power of finding a step, with a claim for 10 % when one trial in ten is disturbed.
+/// Power of finding a difference. Claimed for losses of 10 % or more, even with one disturbed trial in ten.
 fn found() -> Vec<Case> {
     let mut cases = Vec::new();
     for trials in [Trials::Shaped(Shape::Normal), Trials::Disturbed, Trials::AgainDisturbed] {

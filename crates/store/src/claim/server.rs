@@ -97,8 +97,7 @@ impl fmt::Debug for ServerClaim {
 
 impl Drop for ServerClaim {
     fn drop(&mut self) {
-        // Without this, the server would not release the lock before it notices that the connection has
-        // ended.
+        // Otherwise the server would hold the lock until it notices the end of the connection.
         let HeldLock { client, .. } = self.lock.get_mut();
         client.limit(LEAST_PATIENCE);
         let sql = format!("SELECT pg_advisory_unlock({KEY})");

@@ -66,8 +66,8 @@ fn created(format: u32) -> Result<Vec<SchemaObject>, DatabaseError> {
     Ok(statement.query_map([], row)?.collect::<Result<_, _>>()?)
 }
 
-/// Splits a statement into lower-case words and punctuation, without comments. The migrations contain no
-/// quotes, so a quote never matches.
+/// Splits a statement into lower-case words and punctuation, without comments. A quote never matches, because the
+/// migrations contain none.
 fn tokens(sql: &str) -> Vec<String> {
     let mut tokens = Vec::new();
     let mut rest = sql;

@@ -1,4 +1,4 @@
-//! Tests that altered or unreadable parts are omitted and named, and that the remainder of the run is intact.
+//! Tests that altered or unreadable parts are omitted and named, while the rest of the run stays intact.
 
 use samples::{EndReason, Environment, MachineChange, ResultEnd, RunHeader, RunRecord, Sink, UnixMillis};
 use store::Store;

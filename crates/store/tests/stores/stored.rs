@@ -165,7 +165,7 @@ pub(crate) fn removing_a_run_frees_its_trials_and_space(place: &Place) {
     }
     let before = place.size();
     store.remove(&removed.id).expect("removes");
-    // A server frees the space later, when it runs its own vacuum.
+    // A server's own vacuum frees the space later.
     if let (Some(before), Some(after)) = (before, place.size()) {
         assert!(after < before * 6 / 10, "{after} of {before} bytes remain");
     }

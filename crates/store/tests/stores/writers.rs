@@ -1,4 +1,4 @@
-//! Tests concurrent processes and threads, some of which are killed. Child processes run this program, controlled by
+//! Tests concurrent processes and threads, some of which are killed. Child processes run this program with
 //! STORE_CHILD (the action), STORE_PATH and STORE_RUN.
 
 use std::{
@@ -61,7 +61,7 @@ pub(crate) fn processes_can_write_different_runs_concurrently(place: &Place) {
     assert_eq!(store.runs().expect("lists").len(), ids.len());
 }
 
-/// Every writer starts at a different offset, so most trials already exist or are just being written.
+/// Writers start at different offsets, so most trials already exist or are just being written.
 pub(crate) fn concurrent_writers_store_each_trial_once(place: &Place) {
     const TRIALS: u32 = 40;
     let header = header("quick-20261121-1", 1);

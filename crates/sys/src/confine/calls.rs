@@ -42,7 +42,7 @@ pub const POLLING: &[Call] = &[
     Any(libc::SYS_eventfd2),
 ];
 
-/// The calls that open files. Landlock restricts which files they can open.
+/// Landlock restricts which files these calls can open.
 pub const FILES: &[Call] = &[Any(OPEN)];
 
 pub const SOCKETS: &[Call] = &[
@@ -79,7 +79,7 @@ pub const RARE: &[Call] = &[
     Any(libc::SYS_restart_syscall),
     // For machines without a vDSO.
     Any(libc::SYS_getcpu),
-    // The C library's abort() uses this. If it were forbidden, a second message would follow the first.
+    // The C library's abort() uses this. Without it, a second message would follow the first.
     Any(libc::SYS_tkill),
 ];
 

@@ -9,7 +9,7 @@ use landlock::{
 
 use crate::error::{Error, Result};
 
-/// The newest version that was tested. Older kernels apply the parts that they support.
+/// The newest tested version. Older kernels apply the parts that they support.
 const TESTED: ABI = ABI::V6;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,5 +1,5 @@
-//! System call filters. A call that the filter does not allow ends the process, because it is either an
-//! omission in the list or an attack. See seccomp(2), linux/filter.h, linux/seccomp.h.
+//! System call filters. Any call that a filter does not allow ends the process, because it is either missing
+//! from the list or an attack. See seccomp(2), linux/filter.h, linux/seccomp.h.
 #![expect(unsafe_code, reason = "installs a filter and a signal handler that only makes system calls")]
 
 use std::collections::BTreeMap;
@@ -68,8 +68,7 @@ fn install_handler(message: &'static str) -> Result<()> {
 
 /// Only writes and exits, because the interrupted code may be in any state.
 extern "C" fn denied(_signal: i32, about: *const libc::siginfo_t, _context: *const libc::c_void) {
-    // The layout is defined in linux/siginfo.h: three integers and padding are followed by the call's
-    // address, number and architecture.
+    // In linux/siginfo.h, three integers and padding precede the call's address, number and architecture.
     const SYSCALL: usize = 24;
     // SAFETY: the kernel has filled `about`, and for SIGSYS it contains the number at this offset.
     let number = unsafe { about.cast::<u8>().add(SYSCALL).cast::<i32>().read_unaligned() };

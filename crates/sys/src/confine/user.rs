@@ -73,7 +73,7 @@ pub fn is_root() -> bool {
     geteuid().is_root()
 }
 
-/// Returns whether the user exists in this user namespace. A process can become only such a user.
+/// Returns whether this user namespace maps the user. A process cannot become an unmapped user.
 pub fn is_mapped(user: &User) -> Result<bool> {
     let has = |path: &str, id: u32| {
         let map = fs::read_to_string(path).named("read", || path)?;
@@ -102,8 +102,7 @@ pub(crate) fn groups(numbers: &[u32]) -> Vec<Gid> {
     numbers.iter().copied().map(Gid::from_raw).collect()
 }
 
-/// Returns the groups that a user needs to read and write the files, or `None` if only the owners of the
-/// files can do so.
+/// Returns the groups that a user needs to read and write the files, or `None` if only their owners can.
 pub fn groups_that_open(files: &[&Path]) -> Result<Option<Vec<u32>>> {
     let (mut groups, both) = (Vec::new(), 0o6);
     for file in files {
@@ -117,10 +116,10 @@ pub fn groups_that_open(files: &[&Path]) -> Result<Option<Vec<u32>>> {
     Ok(Some(groups))
 }
 
-/// Drops the bounding set. Call this before [`become_user`], which drops the capability that this requires.
+/// Call this before [`become_user`], which drops the capability that this requires.
 pub fn drop_bounds() {
     for capability in CapabilitySet::all() {
-        // Without CAP_SETPCAP there is nothing to gain, and some capabilities do not exist on older kernels.
+        // Without CAP_SETPCAP there is nothing to gain, and older kernels lack some capabilities.
         let _ = remove_capability_from_bounding_set(capability);
     }
 }

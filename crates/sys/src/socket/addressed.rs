@@ -1,5 +1,5 @@
-//! Receives datagrams with their destination address, and sends them from a given source address instead of the one
-//! that the route would select. See IP_PKTINFO in ip(7), IPV6_RECVPKTINFO in ipv6(7).
+//! Receives datagrams with their destination address, and sends them from a given source address instead of
+//! the route's. See IP_PKTINFO in ip(7), IPV6_RECVPKTINFO in ipv6(7).
 #![expect(unsafe_code, reason = "the standard library does not support control messages")]
 
 use std::io;
@@ -22,14 +22,14 @@ pub fn set_destination_reported(fd: impl AsFd, is_ipv6: bool) -> Result<()> {
     integer::set(&fd, level, name, 1_i32, "set IP_PKTINFO on")
 }
 
-/// Receives a datagram. Returns its length, its source, and its local destination address if enabled (see
+/// Returns the datagram's length, its source, and its local destination address if enabled (see
 /// [`set_destination_reported`]). A datagram longer than `buffer` is truncated.
 pub fn receive_addressed(
     fd: impl AsFd,
     buffer: &mut [u8],
 ) -> io::Result<(usize, SocketAddr, Option<IpAddr>)> {
     let mut control = Control([0; 64]);
-    // SAFETY: plain integers and pointers, for which zero is valid.
+    // SAFETY: integers and pointers, for which zero is valid.
     let (mut name, mut message): (libc::sockaddr_storage, libc::msghdr) = unsafe { (zeroed(), zeroed()) };
     let mut vector = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
     message.msg_name = (&raw mut name).cast();
@@ -52,7 +52,7 @@ pub fn receive_addressed(
 /// Sends a datagram from the address `from`, which must be a local address of the same family.
 pub fn send_addressed(fd: impl AsFd, bytes: &[u8], to: SocketAddr, from: IpAddr) -> io::Result<usize> {
     let mut control = Control([0; 64]);
-    // SAFETY: plain integers and pointers, for which zero is valid.
+    // SAFETY: integers and pointers, for which zero is valid.
     let (mut name, mut message): (libc::sockaddr_storage, libc::msghdr) = unsafe { (zeroed(), zeroed()) };
     let mut vector = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
     message.msg_name = (&raw mut name).cast();

@@ -46,7 +46,7 @@ mod testing {
     pub(super) fn set_loopback_mtu(bytes: i32) {
         use std::os::fd::AsRawFd;
         let socket = std::net::UdpSocket::bind("127.0.0.1:0").expect("loopback");
-        // SAFETY: `ifreq` is plain data, for which zero is valid.
+        // SAFETY: `ifreq` is plain data, so zeros are valid.
         let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
         request.ifr_name[0] = b'l'.cast_signed();
         request.ifr_name[1] = b'o'.cast_signed();

@@ -12,8 +12,8 @@ use crate::error::{Context, Result};
 
 const KEEPALIVE: Duration = Duration::from_secs(1);
 
-/// Sets the congestion control. ENOENT means that the kernel does not know the algorithm, and EPERM that only
-/// root may use it (`net.ipv4.tcp_allowed_congestion_control`).
+/// ENOENT means that the kernel does not know the algorithm, EPERM that only root may use it
+/// (`net.ipv4.tcp_allowed_congestion_control`).
 pub fn set_congestion(fd: impl AsFd, algorithm: &str) -> Result<()> {
     let set = sockopt::set_tcp_congestion(&fd, algorithm).named("set congestion control", || algorithm);
     set.map_err(|error| match error.is_permission() {
@@ -24,13 +24,13 @@ pub fn set_congestion(fd: impl AsFd, algorithm: &str) -> Result<()> {
     })
 }
 
-/// Lists the congestion controls of this kernel, or nothing if they are unknown.
+/// Empty if the kernel does not list its congestion controls.
 #[must_use]
 pub fn available_congestion() -> Vec<String> {
     congestion_list("/proc/sys/net/ipv4/tcp_available_congestion_control")
 }
 
-/// Lists the congestion controls that a process without CAP_NET_ADMIN may use.
+/// Lists the congestion controls that do not require CAP_NET_ADMIN.
 #[must_use]
 pub fn allowed_congestion() -> Vec<String> {
     congestion_list("/proc/sys/net/ipv4/tcp_allowed_congestion_control")
@@ -54,14 +54,14 @@ pub fn nodelay(fd: impl AsFd) -> Result<bool> {
     sockopt::tcp_nodelay(&fd).named("read TCP_NODELAY of", || named(&fd))
 }
 
-/// Sets the size of the send buffer, which disables autotuning. The kernel silently limits the size to
+/// Sets the size of the send buffer and disables autotuning. The kernel silently limits the size to
 /// `net.core.wmem_max` and doubles it.
 pub fn set_send_buffer(fd: impl AsFd, bytes: usize) -> Result<()> {
     sockopt::set_socket_send_buffer_size(&fd, bytes).named("set send buffer of", || named(&fd))
 }
 
 /// Returns the maximum size of a send buffer in bytes (`net.ipv4.tcp_wmem`), or the kernel's default if that
-/// is unreadable.
+/// file is unreadable.
 #[expect(clippy::disallowed_methods, reason = "reads /proc/sys")]
 #[must_use]
 pub fn largest_send_buffer() -> usize {
@@ -76,8 +76,7 @@ pub fn set_receive_buffer(fd: impl AsFd, bytes: usize) -> Result<()> {
     sockopt::set_socket_recv_buffer_size(&fd, bytes).named("set receive buffer of", || named(&fd))
 }
 
-/// Returns the size of the send buffer in bytes as accounted for by the kernel, which is twice the requested
-/// size.
+/// Returns the size of the send buffer in bytes as accounted for by the kernel: twice the requested size.
 pub fn send_buffer(fd: impl AsFd) -> Result<usize> {
     sockopt::socket_send_buffer_size(&fd).named("read send buffer of", || named(&fd))
 }
@@ -91,7 +90,7 @@ pub fn mss(fd: impl AsFd) -> Result<u32> {
     Ok(value.unsigned_abs())
 }
 
-/// Sets the maximum segment size. Call this before connecting (TCP_MAXSEG, tcp(7)). Fails with EINVAL outside
+/// Sets the maximum segment size (TCP_MAXSEG, tcp(7)). Call this before connecting. Fails with EINVAL outside
 /// of 88 to 32,767.
 pub fn set_mss(fd: impl AsFd, bytes: u32) -> Result<()> {
     let value = i32::try_from(bytes).unwrap_or(i32::MAX);
@@ -126,14 +125,14 @@ pub fn tos(fd: impl AsFd) -> Result<u8> {
     sockopt::ip_tos(&fd).named("read type of service of", || named(&fd))
 }
 
-/// Allows binding an address that still has TCP connections in TIME-WAIT (socket(7)). With UDP, this would
-/// allow several users to share the port.
+/// Allows binding an address that still has TCP connections in TIME-WAIT (socket(7)). With UDP, several users
+/// could then share the port.
 pub fn set_reuse_address(fd: impl AsFd, on: bool) -> Result<()> {
     sockopt::set_socket_reuseaddr(&fd, on).named("set SO_REUSEADDR on", || named(&fd))
 }
 
-/// Lets several sockets of one user bind the same address, with load balancing (socket(7)). Each must set
-/// this before binding.
+/// Lets several sockets of one user share an address, with load balancing (socket(7)). Each must set this
+/// before binding.
 pub fn set_reuse_port(fd: impl AsFd, on: bool) -> Result<()> {
     sockopt::set_socket_reuseport(&fd, on).named("set SO_REUSEPORT on", || named(&fd))
 }
@@ -150,12 +149,12 @@ pub fn set_keepalive(fd: impl AsFd, limit: Duration) -> Result<()> {
 
 /// Sends a probe to a peer that has been silent for a second (see [`set_keepalive`]).
 pub fn probe_keepalive(fd: impl AsFd) -> Result<()> {
-    // Setting this option restarts the timer with the time that remains.
+    // Setting this option restarts the timer with the remaining time.
     sockopt::set_tcp_keepidle(&fd, KEEPALIVE).named("set TCP_KEEPIDLE on", || named(&fd))
 }
 
-/// Forbids fragmentation and ignores the cached path MTU. The kernel rejects only packets that are larger
-/// than the MTU of the first device (EMSGSIZE).
+/// Forbids fragmentation and ignores the cached path MTU. The kernel rejects only packets larger than the MTU
+/// of the first device (EMSGSIZE).
 pub fn set_mtu_probe(fd: impl AsFd) -> Result<()> {
     let result = if is_ipv6(&fd) {
         sockopt::set_ipv6_mtu_discover(&fd, Ipv6PathMtuDiscovery::PROBE)
@@ -174,7 +173,7 @@ pub fn set_receive_timeout(fd: impl AsFd, limit: Option<Duration>) -> Result<()>
     sockopt::set_socket_timeout(&fd, Timeout::Recv, limit).named("set receive timeout of", || named(&fd))
 }
 
-/// Sets the send timeout. With `None`, a send waits forever. After a timeout, it fails with EAGAIN.
+/// With `None`, a send waits forever. After a timeout, it fails with EAGAIN.
 pub fn set_send_timeout(fd: impl AsFd, limit: Option<Duration>) -> Result<()> {
     sockopt::set_socket_timeout(&fd, Timeout::Send, limit).named("set send timeout of", || named(&fd))
 }

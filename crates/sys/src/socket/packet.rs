@@ -14,7 +14,7 @@ pub fn frame_sender(device: &str, mark: i32) -> Result<File> {
     let socket = socket.named("open a packet socket for", || device)?;
     set(&socket, libc::SOL_SOCKET, libc::SO_MARK.cast_unsigned(), mark, "mark the frames of")?;
     let index = name_to_index(&socket, device).named("find", || device)?;
-    // SAFETY: all-zero is a valid sockaddr_ll, which consists of integers and an array.
+    // SAFETY: `sockaddr_ll` consists of integers and an array, so zeros are valid.
     let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
     address.sll_family = libc::AF_PACKET as u16;
     address.sll_ifindex = index.cast_signed();

@@ -8,17 +8,17 @@ use linux_raw_sys::net::tcp_info as Raw;
 use super::named;
 use crate::error::{Error, Result};
 
-/// The state of a connection. Counters start at connection setup. Fields that an older kernel does not know
-/// are 0, see [`TcpInfo::length`].
+/// Counters start at connection setup. Fields that an older kernel does not know are 0, see
+/// [`TcpInfo::length`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TcpInfo {
-    /// The number of bytes that the kernel filled in. Older kernels fill in fewer fields.
+    /// The number of bytes that the kernel filled in, fewer on older kernels.
     pub length: usize,
     /// 1 is ESTABLISHED (net/tcp_states.h).
     pub state: u8,
     /// 0 is open, 1 disorder, 2 CWR, 3 recovery, 4 loss.
     pub ca_state: u8,
-    /// Whether the latest [`TcpInfo::delivery_rate`] was limited by the application.
+    /// Whether the application limited the latest [`TcpInfo::delivery_rate`].
     pub delivery_rate_app_limited: bool,
     pub rto_us: u32,
     pub ato_us: u32,
@@ -52,11 +52,11 @@ pub struct TcpInfo {
     pub segs_out: u32,
     pub data_segs_in: u32,
     pub data_segs_out: u32,
-    /// The time during which there was data to send.
+    /// The time with data to send.
     pub busy_time_us: u64,
     pub rwnd_limited_us: u64,
     pub sndbuf_limited_us: u64,
-    /// Bytes that the application has written, but that have not been sent yet.
+    /// Bytes written by the application but not yet sent.
     pub notsent_bytes: u32,
     pub reord_seen: u32,
     pub rcv_ooopack: u32,

@@ -1,5 +1,5 @@
-//! Calls to send and receive that the standard library lacks. They are used by measuring loops, so they do
-//! not allocate and return plain errnos.
+//! Send and receive calls that the standard library lacks. Measuring loops use them, so they do not allocate
+//! and return plain errnos.
 #![expect(unsafe_code, reason = "a receive without a buffer")]
 
 use std::io;
@@ -23,7 +23,7 @@ pub fn recv_truncated(fd: impl AsFd, length: usize) -> io::Result<usize> {
     })
 }
 
-/// Receives the available data. Returns `WouldBlock` if there is none, and 0 at the end of the stream.
+/// Returns `WouldBlock` if no data is available, and 0 at the end of the stream.
 #[inline]
 pub fn recv_nonblocking(fd: impl AsFd, buffer: &mut [u8]) -> io::Result<usize> {
     let mut receive = || Ok(rustix::net::recv(&fd, &mut *buffer, RecvFlags::DONTWAIT)?.0);
@@ -42,7 +42,7 @@ pub fn recv_spinning(fd: impl AsFd, buffer: &mut [u8], looks: u32) -> io::Result
     Err(io::ErrorKind::WouldBlock.into())
 }
 
-/// Sends as much as fits into the buffer of a connected socket. Returns `WouldBlock` if the buffer is full.
+/// Sends as much as fits into a connected socket's buffer. Returns `WouldBlock` if the buffer is full.
 #[inline]
 pub fn send_nonblocking(fd: impl AsFd, bytes: &[u8]) -> io::Result<usize> {
     again(|| Ok(rustix::net::send(&fd, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL)?))

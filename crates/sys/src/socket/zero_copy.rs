@@ -17,14 +17,14 @@ use crate::error::{Context, Result};
 
 const WAIT: Duration = Duration::from_millis(50);
 
-/// The size of the buffer in bytes. The pipe is resized to match if `fs.pipe-max-size` allows it, which is 1
-/// MiB by default.
+/// The buffer size in bytes. The pipe is resized to match if `fs.pipe-max-size` (1 MiB by default) allows it.
 const LENGTH: usize = 1 << 20;
 
 /// Sends the bytes 0 to 255 over and over.
 ///
-/// While this value exists, the socket is nonblocking (O_NONBLOCK) for all its users. If both ends are on one
-/// CPU, limit the send buffer (512 KiB to 1 MiB): autotuning to several megabytes cost most of the rate.
+/// While this value exists, the socket is nonblocking (O_NONBLOCK) for all its users. If both ends run on one
+/// CPU, limit the send buffer to between 512 KiB and 1 MiB: autotuning to several megabytes cost most of the
+/// rate.
 #[derive(Debug)]
 pub struct ZeroCopySender<'a> {
     socket: BorrowedFd<'a>,
@@ -50,7 +50,7 @@ impl<'a> ZeroCopySender<'a> {
         Ok(Self { socket, flags, pages, into, from, next: 0, piped: 0, full: false })
     }
 
-    /// Sends up to `upto` bytes. If the socket accepts nothing within 50 ms, returns `WouldBlock`.
+    /// Sends up to `upto` bytes. Returns `WouldBlock` if the socket accepts nothing within 50 ms.
     pub fn send(&mut self, upto: usize) -> io::Result<usize> {
         if self.full {
             self.await_space()?;
@@ -85,7 +85,7 @@ impl<'a> ZeroCopySender<'a> {
         if self.full { Err(ErrorKind::WouldBlock.into()) } else { Ok(()) }
     }
 
-    /// Fills the pipe if it is empty. It then contains only whole pages.
+    /// Fills the pipe if it is empty, with whole pages only.
     fn fill_pipe(&mut self) -> io::Result<()> {
         let rest = self.pages.from(self.next);
         let pipe = self.into.as_raw_fd();
@@ -114,7 +114,7 @@ impl<'a> ZeroCopySender<'a> {
 
 impl Drop for ZeroCopySender<'_> {
     fn drop(&mut self) {
-        // The same call succeeded on this socket before, and there is no way to report an error here.
+        // This succeeded before on the same socket, and an error could not be reported here.
         let _ = rustix::fs::fcntl_setfl(self.socket, self.flags);
     }
 }

@@ -1,4 +1,4 @@
-//! Server side of a connection: reads the request, sends the response and closes the connection.
+//! Server side of a connection: reads the request, responds and closes the connection.
 
 use std::{
     io::{self, Read, Write},
@@ -18,8 +18,8 @@ use crate::{
 
 const PIECE: usize = 64 << 10;
 
-/// Serves one connection. Fails if it takes longer than `limit` or the server stops. Bytes in both directions
-/// are added to `carried`.
+/// Serves one connection, and adds the bytes in both directions to `carried`. Fails if this takes longer than `limit`
+/// or the server stops.
 pub fn serve(
     socket: &TcpStream,
     handshake: Handshake,
@@ -119,8 +119,7 @@ impl<'a> RequestServer<'a> {
         goes_on: impl Fn() -> bool,
     ) -> io::Result<usize> {
         loop {
-            // The limits are checked before every read, because a peer that sends single bytes never lets a
-            // read time out.
+            // Checks the limits before every read, because a peer that sends single bytes never lets a read time out.
             self.check(&goes_on)?;
             match socket.read(&mut self.piece[offset..]) {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),

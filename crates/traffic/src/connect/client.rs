@@ -31,8 +31,7 @@ use crate::{
 };
 
 const END: &str = "client";
-/// The pause after a failed connection, so that the client does not flood an unreachable server with
-/// attempts.
+/// The pause after a failed connection, which avoids flooding an unreachable server.
 const PAUSE: Duration = Duration::from_millis(1);
 const PIECE: usize = 64 << 10;
 
@@ -204,8 +203,8 @@ struct Deadline<G> {
 }
 
 impl<G: Fn() -> bool> Deadline<G> {
-    /// Retries `call` until it succeeds. Limits are checked before each attempt, because a server that sends
-    /// single bytes never lets a read time out.
+    /// Retries `call` until it succeeds. Checks the limits before each attempt, because a server that sends single
+    /// bytes never lets a read time out.
     fn ask<T>(&self, mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
         while monotonic() < self.until && (self.goes_on)() {
             match call() {

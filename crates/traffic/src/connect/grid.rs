@@ -1,4 +1,4 @@
-//! Interval boundaries shared by all threads, so that their counts can be added up.
+//! Interval boundaries shared by all threads, so that counts can be added up.
 
 use units::Nanos;
 use workload::{ConnectInterval, ConnectSettings};

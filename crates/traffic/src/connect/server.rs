@@ -1,4 +1,4 @@
-//! The server side, which has a few more threads than the client.
+//! The server side, with a few more threads than the client.
 
 use std::{
     io,
@@ -95,8 +95,7 @@ fn serve(
     let spent = CpuMeter::from_now();
     while goes_on() {
         match listener.accept() {
-            // The client counts failed connections. Connections from unknown peers are closed without a
-            // response.
+            // The client counts failed connections. Unknown peers get no response.
             Ok((socket, _)) => drop(requests.respond(&socket, belongs, goes_on)),
             Err(error) if is_passing(&error) => {}
             Err(error) => {
@@ -108,7 +107,7 @@ fn serve(
     Ok(Some(spent.until_now(END, ThreadRole::Pong)))
 }
 
-/// Returns whether the wait timed out, or the peer disconnected before it was accepted (see accept(2)).
+/// Returns whether the wait timed out, or the peer disconnected before accept(2).
 fn is_passing(error: &io::Error) -> bool {
     is_wait(error) || error.kind() == io::ErrorKind::ConnectionAborted
 }

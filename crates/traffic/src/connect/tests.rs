@@ -107,8 +107,7 @@ fn strangers_come() {
     let mut load = load(1, 64, 64);
     load.duration = Nanos::from_millis(1000);
     let stranger = |port: u16, token: u64| {
-        // The server accepts this connection only after the control connection is established. Before that,
-        // it closes the connection.
+        // The server closes connections that precede the control connection.
         let mut stream = TcpStream::connect((HERE, port)).expect("listens");
         stream.set_read_timeout(Some(Duration::from_secs(5))).expect("timeout");
         let mut request = Handshake { token, purpose: Purpose::Connect, number: 1 }.encode().to_vec();

@@ -1,5 +1,4 @@
-//! The first-touch workload. Each thread maps its part of the memory, writes to every page, unmaps it and
-//! starts over.
+//! The first-touch workload. Each thread repeatedly maps its part of the memory, writes to every page and unmaps it.
 
 use samples::{ThreadCpu, ThreadRole};
 use sys::{

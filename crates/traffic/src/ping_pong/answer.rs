@@ -1,4 +1,4 @@
-//! Matches replies to messages. Only this module interprets message numbers from a peer.
+//! Matches replies to messages. No other module interprets message numbers from a peer.
 
 use super::{
     message::{Format, Reply},

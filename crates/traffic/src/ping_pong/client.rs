@@ -43,7 +43,7 @@ pub(crate) fn run_client(
         tcp::await_go(&socket, stop)?;
         let format = Message::new(spec.load.message.0 as usize, spec.token);
         let outcome = exchange(&socket, &format, &spec.load, spec.cpus.as_deref(), stop, observer);
-        // If the server were not notified, it would reserve the client's slot until the timeout.
+        // Without notice, the server would reserve the client's slot until the timeout.
         if !socket.is_stream() && !matches!(outcome, Err(Error::Ended { .. })) {
             udp::take_leave(&socket, spec.token);
         }

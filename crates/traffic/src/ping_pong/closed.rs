@@ -1,4 +1,4 @@
-//! The closed loop, which sends the next message when the previous one has returned or timed out.
+//! The closed loop, which sends the next message once the previous one has returned or timed out.
 
 use sys::clock::monotonic;
 use units::Nanos;
@@ -47,7 +47,7 @@ pub(super) fn run<F: Format>(
     Ok(())
 }
 
-/// Processes a reply. A stream loses no messages, but a reply may carry a wrong number.
+/// Waits for the reply. A stream loses no messages, but a reply may carry a wrong number.
 #[inline]
 fn answered<F: Format>(
     socket: &MessageSocket,
@@ -97,7 +97,7 @@ pub(super) fn answered_within(
         match socket.receive(inbox) {
             Ok(Arrival::Message(bytes)) if message.is_answered_by(bytes) => return true,
             Ok(Arrival::Message(_) | Arrival::Nothing) => {}
-            // The server has closed its socket, so it must have received the final message.
+            // The server closed its socket, so it must have received the final message.
             Ok(Arrival::End) | Err(_) => return true,
         }
     }

@@ -57,7 +57,7 @@ pub(super) fn run(
             }
             Ok(Arrival::Message(_) | Arrival::Nothing) => {}
             Ok(Arrival::End) => return Ok(cpus),
-            // The error is an ICMP error for an earlier datagram, sent after the client closed its socket.
+            // An ICMP error for an earlier datagram, sent after the client closed its socket.
             Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused && !socket.is_stream() => {}
             Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => return Err(Error::Left),
             Err(error) => return Err(socket.failed("receive on")(error)),
@@ -92,7 +92,7 @@ fn welcome_again(socket: &MessageSocket, greeting: Greeting) -> Result<()> {
     socket.send(&greeting.with(GreetingKind::Welcomes).encode(), || Ok(()))
 }
 
-/// Returns whether the client has gone silent. Its closing datagram may be lost, whereas a TCP connection
+/// Returns whether the client has gone silent. A UDP client's closing datagram may be lost, whereas a TCP connection
 /// always ends explicitly.
 fn given_up(socket: &MessageSocket, patience: &Patience<'_>, cpus: CpuSet) -> Result<CpuSet> {
     match patience {

@@ -1,4 +1,4 @@
-//! Greetings are exchanged before UDP messages and verify that the client receives datagrams at its address.
+//! Greetings precede UDP messages and verify that the client receives datagrams at its address.
 //!
 //! The client asks, the server offers a cookie, the client returns the cookie, and the server welcomes the client. Servers
 //! reply only to clients, with datagrams of the same length, so two servers can never end up talking to each other. All

@@ -15,8 +15,8 @@ use crate::{
     socket::{is_dropped, is_wait, tcp_facts, udp_facts},
 };
 
-/// The number of polls per wait of a spinning thread. Together, the polls take about ten microseconds. The
-/// thread never yields, because yielding would delay it on a busy CPU.
+/// The number of polls per wait of a spinning thread, about ten microseconds in total. The thread never yields,
+/// because yielding would delay it on a busy CPU.
 const LOOKS: u32 = 64;
 const LONGEST: usize = 65_535;
 
@@ -80,8 +80,8 @@ impl MessageSocket {
         Inbox { bytes: vec![0; room], message, from: 0, to: 0 }
     }
 
-    /// Sends a message. Calls `wait` whenever a stream's buffer was full for a whole timeout. If there is no
-    /// buffer space for a datagram, it is dropped, as might happen anywhere on the path.
+    /// Sends a message. Calls `wait` whenever a stream's buffer was full for a whole timeout. A datagram without
+    /// buffer space is dropped, as might happen anywhere on the path.
     #[inline]
     pub fn send(&self, bytes: &[u8], wait: impl Fn() -> Result<()>) -> Result<()> {
         match &self.socket {
@@ -107,8 +107,7 @@ impl MessageSocket {
         Ok(())
     }
 
-    /// Receives a message. Waits only once, so that a peer that sends single bytes cannot delay the caller's
-    /// clock checks.
+    /// Receives a message. Waits only once, so that single bytes from a peer cannot delay the caller's clock checks.
     #[inline]
     pub fn receive<'a>(&self, inbox: &'a mut Inbox) -> io::Result<Arrival<'a>> {
         if !inbox.has_message() {

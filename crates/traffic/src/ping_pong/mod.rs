@@ -1,5 +1,4 @@
-//! Ping-pong over TCP or UDP. [`Format`] abstracts over message numbering, so that other protocols can share the
-//! loops.
+//! Ping-pong over TCP or UDP. [`Format`] abstracts over message numbering, so that other protocols share the loops.
 
 mod answer;
 mod client;
@@ -40,12 +39,12 @@ use crate::{
     stream,
 };
 
-/// The shortest interval. Every interval hands over a whole histogram.
+/// The shortest interval, because every interval hands over a whole histogram.
 const SHORTEST: Nanos = Nanos::from_millis(10);
 const FASTEST: Nanos = Nanos(1_000);
 const GRACE: Nanos = Nanos::from_secs(5);
-/// The time after which a datagram counts as lost and an open loop drops an unsent message. It is longer than
-/// the latency of ordinary paths, so that latency is not mistaken for loss.
+/// The time after which a datagram counts as lost and an open loop drops an unsent message. Ordinary paths have a
+/// lower latency, so latency is not mistaken for loss.
 const OVERDUE: Nanos = Nanos::from_secs(1);
 const AGAIN: Nanos = Nanos::from_millis(200);
 

@@ -1,5 +1,5 @@
-//! The open loop, which sends every message on schedule. Latency is measured from the scheduled time, so a stall
-//! affects every message it delays.
+//! The open loop, which sends every message on schedule. Latency counts from the scheduled time, so a stall affects
+//! every message it delays.
 
 use std::{
     hint::spin_loop,
@@ -28,7 +28,7 @@ use crate::{
     workers::SharedState,
 };
 
-/// The delay before the first message, which gives the receiver time to get ready.
+/// The delay before the first message, in which the receiver gets ready.
 const LEAD: Nanos = Nanos::from_millis(5);
 const REMEMBERED: Nanos = Nanos::from_secs(4);
 const LEAST: u64 = 1 << 16;
@@ -230,8 +230,7 @@ impl<'a> Open<'a> {
         notes.lost(lost, tally.begin + latest * self.period, now)
     }
 
-    /// Streams lose no messages. However, if a reply has a wrong number, the message with the right
-    /// number stays without a reply.
+    /// Streams lose no messages, but if a reply has a wrong number, the message with the right number gets no reply.
     #[inline]
     fn is_done(&self, now: u64, tally: &mut Tally, odd: u64) -> Result<bool> {
         let sent = self.sent.load(Ordering::Acquire);

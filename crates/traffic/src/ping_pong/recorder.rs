@@ -128,7 +128,7 @@ impl<'a> Recorder<'a> {
 
     #[cold]
     fn awake(&mut self, from: u64, now: u64) -> Result<()> {
-        // The last interval of the warm-up includes every message that started in it, no matter how late it
+        // The last interval of the warm-up includes every message that started in it, no matter how late the message
         // ended.
         while now >= self.present.1 && !(self.present.1 == self.warm && from < self.warm) {
             self.cut(now);
@@ -181,8 +181,8 @@ impl<'a> Recorder<'a> {
         self.working.warmup = self.warmup;
     }
 
-    /// Returns the end of the measurement. Messages that timed out count as in flight until the last reply,
-    /// but not beyond the requested time: a message lost at the very end times out long after it.
+    /// Returns the end of the measurement. Timed-out messages count as in flight until the last reply, but not beyond
+    /// the requested time: a message lost at the very end times out long after it.
     fn measured_end(&self) -> u64 {
         self.returned.max(self.given_up.min(self.end))
     }
@@ -240,8 +240,8 @@ mod tests {
         (elapsed, reported.0.into_inner())
     }
 
-    /// Sends one message per millisecond for 3 s. Each message returns after `round_trip` ms, except for
-    /// those selected by `is_lost`, which time out.
+    /// Sends one message per millisecond for 3 s. Messages return after `round_trip` ms, or time out if `is_lost`
+    /// selects them.
     fn check(round_trip: u64, is_lost: fn(u64) -> bool, expected: u64) {
         let load = PingPongSettings::new(Nanos::from_secs(3));
         let (elapsed, intervals) = record(&load, |recorder, _| {

@@ -31,7 +31,7 @@ use crate::{
 };
 
 const END: &str = "server";
-/// The number of attempts to find a port that is free for both TCP and UDP.
+/// Attempts to find a port that is free for both TCP and UDP.
 const TRIES: u32 = 32;
 
 #[derive(Debug)]
@@ -113,8 +113,8 @@ pub fn serve_tcp(socket: TcpStream, bounds: Bounds, stop: &Stop) -> Result<Outco
     serve_any(&socket, 0, bounds, stop)
 }
 
-/// Serves a client. The socket is connected to the client, and `greeting` has verified the client's address.
-/// The exchange ends with the closing datagram, or when the client goes silent.
+/// Serves a client until its closing datagram arrives or the client goes silent. The socket is connected to the
+/// client, and `greeting` has verified the address.
 pub fn serve_udp(
     socket: UdpSocket,
     greeting: Greeting,

@@ -1,7 +1,7 @@
 //! Starts and ends a UDP ping-pong.
 //!
-//! The server's socket is connected to the client and echoes any datagram that has the right token,
-//! regardless of its length. MTU probes rely on this.
+//! The server's socket is connected to the client and echoes any datagram with the right token, regardless of its
+//! length. MTU probes rely on this.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 
@@ -175,15 +175,14 @@ fn send(socket: &UdpSocket, bytes: &[u8]) -> std::io::Result<()> {
     }
 }
 
-/// Notifies the client that it is no longer served. Otherwise the client would only notice silence.
+/// Notifies the client that it is no longer served, instead of just going silent.
 pub(super) fn dismiss(socket: &MessageSocket, greeting: Greeting, reason: RefusalCode) {
     for _ in 0..FAREWELLS {
         let _ = socket.send(&greeting.refusing(reason).encode(), || Ok(()));
     }
 }
 
-/// Notifies the server of the end. If this datagram is lost, the server detects the end by the client's
-/// silence.
+/// Notifies the server of the end. If this datagram is lost, the client's silence reveals the end.
 pub(super) fn take_leave(socket: &MessageSocket, token: u64) {
     let mut farewell = Message::new(HEADER, token);
     let mut inbox = socket.inbox(None);

@@ -145,7 +145,7 @@ fn join(
     played: Result<Outcome<PingPongEnd>>,
     streamed: Result<StreamOutcome>,
 ) -> Result<Outcome<PingPongEnd>> {
-    // If both failed, the failure of the messages is the cause.
+    // If both failed, the messages' failure is the cause.
     let (played, streamed) = (played?, streamed?);
     let threads = [played.threads, streamed.threads].concat();
     let measured = PingPongEnd { background: streamed.measured, ..played.measured };

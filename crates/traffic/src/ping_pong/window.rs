@@ -1,13 +1,13 @@
 //! The window of messages in flight.
 //!
-//! A number in a reply is accepted only if it is found here. Each message takes one word, without locks. The slot of a message
-//! is determined by its number. If more messages are in flight than there are slots, the oldest one is evicted.
+//! A reply is accepted only if the window contains its number. Each message takes one word, without locks, in a slot
+//! determined by its number. With more messages in flight than slots, the oldest one is evicted.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 const EMPTY: u64 = u64::MAX;
-/// The number of bits for the lateness in nanoseconds, enough for over four hours. The other bits distinguish
-/// numbers that share a slot.
+/// The number of bits for the lateness in nanoseconds: over four hours. The other bits distinguish numbers that share
+/// a slot.
 const LATE_BITS: u32 = 44;
 const LATEST: u64 = (1 << LATE_BITS) - 2;
 

@@ -57,13 +57,13 @@ pub enum Finish<'a> {
     /// The sender half-closes the connection or sends the number of datagrams, and then waits until the
     /// receiver has everything.
     HalfClose,
-    /// A control connection ends the stream. The sender stops when it has sent everything or the flag is set.
-    /// The receiver stops when the sender has closed, or when the flag is set and the data in flight has
-    /// arrived. The socket stays open.
+    /// A control connection ends the stream. The sender stops when everything is sent or the flag is set. The
+    /// receiver stops when the sender has closed, or when the flag is set and the data in flight has arrived. The
+    /// socket stays open.
     External(&'a EndFlag),
 }
 
-/// A flag that ends a stream. When it is set, a receiver continues while data arrives, but for at most half a
+/// A flag that ends a stream. Once it is set, a receiver continues only while data arrives, for at most half a
 /// second.
 #[derive(Debug, Default)]
 pub struct EndFlag(AtomicBool);

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::error::{Error, Result};
 
-/// The number of bytes beyond the goal that are tolerated, since a sender always completes its last message.
+/// Tolerated bytes beyond the goal, since a sender always completes its last message.
 const EXCESS: u64 = 64 << 20;
 
 /// A goal of `Elapsed` is reached at `end` or after measuring for `time`, whichever is later.
@@ -54,9 +54,9 @@ impl Goal {
     }
 }
 
-/// Returns the end of the measurement. `latest` is when the last bytes arrived. Silence after them counts up
-/// to the requested time, because a stalled sender is part of the measurement. The delay until `found`, when
-/// the end of the stream was detected, does not count.
+/// Returns the end of the measurement. Silence after the last bytes, at `latest`, counts up to the requested time,
+/// because a stalled sender is part of the measurement. The delay until `found`, when the end of the stream was
+/// detected, does not count.
 pub(super) fn end_of_record(load: &StreamSettings, begun: u64, latest: u64, found: u64) -> u64 {
     let requested = match load.until {
         Until::Elapsed(time) => begun + (load.warmup + time).0,
@@ -79,8 +79,8 @@ impl Patience {
         self.0.is_some_and(|limit| now + GRACE.0 >= limit)
     }
 
-    /// Returns whether the end of the stream was lost, e.g. the last segments and the reset from a sender
-    /// that gave up. This does not apply to streams that stalled for long during the test.
+    /// Returns whether the end of the stream was lost, e.g. the last segments and the reset from a sender that gave
+    /// up. Excludes streams that stalled for long during the test.
     pub(super) fn has_lost_its_end<S: Sampled>(&self, sampler: &IntervalSampler<'_, S>, now: u64) -> bool {
         let Some(limit) = self.0 else { return false };
         let flowed = sampler.total() > 0 && sampler.latest() + 2 * GRACE.0 >= limit;

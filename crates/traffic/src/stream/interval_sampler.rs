@@ -82,7 +82,7 @@ impl<'a, S: Sampled> IntervalSampler<'a, S> {
     /// Marks the start of the measurement for an instruction counter, once per test.
     fn mark_window(&mut self, was_measuring: bool) {
         if self.is_first_sender() && !was_measuring && self.series.measured_from().is_some() {
-            // A paced sender would catch up.
+            // A paced sender does not wait, because it would catch up.
             self.series.delay_measurement(sys::counted_window::begin(!self.is_paced));
         }
     }
@@ -99,8 +99,8 @@ impl<'a, S: Sampled> IntervalSampler<'a, S> {
         self.wake
     }
 
-    /// Returns whether the measurement is complete. A thread that was delayed at the end of the warm-up
-    /// starts measuring late, but must measure for the same time.
+    /// Returns whether the measurement is complete. A thread that was delayed at the end of the warm-up starts late,
+    /// but still measures for the full time.
     pub(super) fn has_measured(&self, time: Nanos, now: u64) -> bool {
         self.measured_until(time).is_some_and(|until| now >= until)
     }

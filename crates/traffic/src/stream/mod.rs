@@ -25,12 +25,12 @@ use workload::{Direction, StreamSettings, Transport, Until};
 
 use crate::error::{Error, Result};
 
-/// The maximum time that a stream may exceed its requested duration or, if it has none, make no progress.
+/// The maximum time that a stream may exceed its requested duration or, without one, make no progress.
 const GRACE: Nanos = Nanos::from_secs(5);
 
-/// After a stream was ended externally, a receiver continues until no data has arrived for this long.
+/// A receiver of a stream that was ended externally continues until no data has arrived for this long.
 const QUIET: Nanos = Nanos::from_millis(20);
-/// The maximum time to wait for [`QUIET`], unless earlier data is still queued.
+/// The longest wait for [`QUIET`], unless earlier data is still queued.
 const RUNDOWN: Nanos = Nanos::from_millis(500);
 
 fn connections(settings: &StreamSettings) -> impl Iterator<Item = (Direction, u32)> {
@@ -38,8 +38,7 @@ fn connections(settings: &StreamSettings) -> impl Iterator<Item = (Direction, u3
     settings.direction.flows().iter().flat_map(move |&direction| (0..streams).map(move |id| (direction, id)))
 }
 
-/// Returns the part of the total that connection `id` sends, or `None` if the amount is unlimited. The parts
-/// add up to exactly the requested amount.
+/// Returns the part of the total that connection `id` sends, or `None` without a total. The parts add up exactly.
 pub fn share(settings: &StreamSettings, id: u32) -> Option<u64> {
     match settings.until {
         Until::Elapsed(_) => None,

@@ -1,15 +1,15 @@
 //! The schedule of a rate-limited sender.
 //!
-//! Message n (from 0) is due n periods after the start. If messages are due more often than every [`GAP`], a thread sends all
-//! messages of a gap together. In limit mode the gap is [`WIDE_GAP`], so that each call sends many datagrams. A late sender
-//! catches up by at most [`DEBT`]. If it falls further behind, the schedule is shifted and the shift is recorded, so that a
-//! stall of minutes is not followed by a flood.
+//! Message n (from 0) is due n periods after the start. If messages are due more often than every [`GAP`], a thread
+//! sends a gap's messages together. In limit mode the gap is [`WIDE_GAP`], so that each call sends many datagrams. A
+//! late sender catches up by at most [`DEBT`]. Beyond that, the schedule shifts and the shift is recorded, so that no
+//! flood follows a stall of minutes.
 
 use sys::clock::{monotonic, sleep_until};
 use units::Nanos;
 use workload::{LatencyHistogram, Mode, StreamSettings};
 
-/// The minimum time between two wake-ups, in nanoseconds.
+/// The minimum time between wake-ups, in nanoseconds.
 const GAP: u64 = 50_000;
 const WIDE_GAP: u64 = 250_000;
 /// The maximum time by which a sender may catch up, in nanoseconds.
@@ -87,7 +87,7 @@ impl Pace {
     #[cold]
     fn skip(&mut self, time: u64, now: u64) {
         self.begun += time;
-        // If the stall began during the warm-up, only the time after the warm-up counts.
+        // A stall that began during the warm-up counts only from the end of the warm-up.
         self.skipped += time.min(now.saturating_sub(self.measured));
     }
 

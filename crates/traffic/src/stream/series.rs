@@ -23,7 +23,7 @@ pub(super) struct Series {
     start: u64,
     boundary: u64,
     bytes: u64,
-    /// The end of the last interval of the warm-up. It is cached because it is needed for every message.
+    /// The end of the last interval of the warm-up, cached because every message needs it.
     measured: Option<u64>,
 }
 
@@ -91,14 +91,14 @@ impl Series {
         self.boundary = self.next_boundary(end);
     }
 
-    /// Delays the start of the interval that has just begun, which is the first of the measurement.
+    /// Delays the start of the measurement's first interval, which has just begun.
     pub(super) fn delay_measurement(&mut self, by: u64) {
         self.start += by;
         self.measured = self.measured.map(|from| from + by);
     }
 
-    /// Ends the series. Counts of intervals that ended after `now` are added to the last interval that
-    /// started before it. A remainder shorter than half an interval is merged into the previous one.
+    /// Ends the series. Adds the counts of intervals that ended after `now` to the last interval that started before
+    /// it. Merges a remainder shorter than half an interval into the previous one.
     pub(super) fn finish(mut self, now: u64, reading: Reading) -> Vec<Interval> {
         let has_losses =
             reading.datagrams.is_some_and(|sample| sample.count > 0 || sample.lost != 0 || sample.strays > 0);
@@ -119,7 +119,7 @@ impl Series {
         }
     }
 
-    /// Merges the last interval into the previous one. Returns `false` if there is none, or if the warm-up
+    /// Merges the last interval into the previous one. Returns `false` without a previous one, or if the warm-up
     /// ended between the two.
     fn join_last(&mut self) -> bool {
         let [.., before, rest] = self.intervals.as_mut_slice() else { return false };

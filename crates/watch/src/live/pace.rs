@@ -13,8 +13,7 @@ use units::Nanos;
 pub enum Left {
     About(Duration),
     AtMost(Duration),
-    /// The time for the trials. The time for the first boot of this many machines is unknown and not
-    /// included.
+    /// The time for the trials, without the unknown time for the first boot of this many machines.
     AfterBoots(Duration, usize),
 }
 
@@ -94,7 +93,7 @@ impl Pace {
         self.under_way.push((planned.clone(), now));
     }
 
-    /// Records a stored trial by its position in the plan. `disturbed` means that it will be repeated.
+    /// `index` is the trial's position in the plan. A `disturbed` trial will be repeated.
     pub fn trial_stored(&mut self, index: u32, disturbed: bool, now: Instant) {
         let found = self.under_way.iter().find(|(planned, _)| planned.index == index);
         let Some((planned, since)) = found.cloned() else { return };
@@ -217,7 +216,7 @@ impl Decided {
 }
 
 impl Boots {
-    /// The remaining boot time, or the number of guests if none has booted yet.
+    /// Returns the remaining boot time, or the number of guests if none has booted yet.
     fn remaining(&self, now: Instant) -> Result<Duration, usize> {
         let left = self.guests.saturating_sub(self.taken.len());
         if left == 0 {
@@ -305,7 +304,7 @@ mod tests {
         let later = now + Duration::from_secs(40);
         let Left::About(left) = pace.remaining(later) else { panic!("known now") };
         let boots = left - pace.trials_time(later);
-        // Two guests boot at the same time, and the second one is due.
+        // Two guests boot at a time, and the second one is due.
         assert_eq!(boots, Duration::from_secs(40) * (guests as u32 - 2) / 2);
         pace.begin();
         assert_eq!(pace.remaining(later), Left::About(pace.trials_time(later)));

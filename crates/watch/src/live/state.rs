@@ -15,7 +15,7 @@ use workload::LiveRate;
 use super::pace::Pace;
 
 const RATES: usize = 200;
-/// The maximum number of disturbed trials listed in the log. The total is shown at the end.
+/// Maximum disturbed trials listed in the log. The end shows the total.
 pub(super) const NAMED: u32 = 3;
 const LOGGED: usize = 200;
 
@@ -175,7 +175,7 @@ impl State {
     fn begin(&mut self, planned: PlannedTrial, now: Instant) {
         self.pace.trial(&planned, now);
         self.block = Some(planned.block);
-        // Of several concurrent trials, only the first one is shown.
+        // Show only the first of several concurrent trials.
         if let Some(first) = self.trial.as_mut().filter(|first| first.planned.is_simultaneous_with(&planned))
         {
             first.concurrent += 1;

@@ -45,7 +45,7 @@ impl Host for &mut Fake {
     }
 }
 
-/// Runs the scenario once, with the state saved by earlier calls. It is always due.
+/// Runs the scenario, which is always due, once, with the state saved by earlier calls.
 fn once(folder: &Path, host: &mut Fake) -> WatchEnd {
     let timing = Timing { every: Nanos(0), jitter: Nanos(0), at: None };
     let (scenario, against, max_loss) = ("quick".to_owned(), Against::default(), Share(0.05));

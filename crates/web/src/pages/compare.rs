@@ -46,8 +46,7 @@ pub(crate) async fn page(
         return compared(&site, a, b).await;
     }
     if let [one, other] = chosen.ticked.as_slice() {
-        // The list is sorted from newest to oldest, and forms preserve this order. The older run is the
-        // reference.
+        // Use the older run as the reference. Forms preserve the list's order, newest first.
         return Ok(Redirect::to(&links::comparison(other, one)).into_response());
     }
     let b = chosen.b.clone().or_else(|| chosen.ticked.first().cloned());

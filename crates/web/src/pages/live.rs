@@ -27,7 +27,7 @@ use crate::{
 };
 
 const LOOK: Duration = Duration::from_millis(500);
-/// After this many polls without news, the server sends a comment to detect closed connections.
+/// After this many polls without news, send a comment to detect a closed connection.
 const QUIET_LOOKS: usize = 20;
 
 pub(crate) async fn page(
@@ -82,7 +82,7 @@ async fn next(site: &Arc<Site>, follower: Follower) -> Option<(Event, Follower)>
         following = looked_at;
         match changed {
             Ok(true) => return Some(event_of(*following)),
-            // A locked store is treated like a long trial.
+            // Treat a locked store like a long trial.
             Ok(false) | Err(store::StoreError::Locked { .. } | store::StoreError::Away { .. }) => {}
             Err(_) => return None,
         }

@@ -24,7 +24,7 @@ use crate::{
 
 const MOST: usize = 25;
 
-/// The fields of the form. Forms send empty values for fields that are not used.
+/// Forms send empty values for unused fields.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Wanted {

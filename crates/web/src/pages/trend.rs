@@ -6,7 +6,7 @@ use store::{RunListing, Store};
 
 use crate::{links, site::Site};
 
-/// The maximum numbers of scenarios with a sparkline on a page, and of runs in it.
+/// Limits on sparklines per page, and runs per sparkline.
 const MOST_SCENARIOS: usize = 4;
 const MOST_RUNS: usize = 20;
 const LEAST_RUNS: usize = 3;
@@ -15,7 +15,7 @@ const WIDTH: f64 = 96.0;
 const HEIGHT: f64 = 20.0;
 const MARGIN: f64 = 3.0;
 
-/// Values of the first result of a scenario, from the oldest run to `run`.
+/// Values of a scenario's first result, from the oldest run to `run`.
 pub(super) struct Trend {
     pub(super) run: RunId,
     result: String,
@@ -30,7 +30,7 @@ pub(super) fn of(site: &Site, store: &Store, runs: &[RunListing]) -> Vec<Trend> 
         }
     }
     let trend = |run: &&RunListing| {
-        // Unlike a history page, this reads each run only once, because the results are cached.
+        // Reads each run only once, because the results are cached.
         let listed = store.runs_like(&run.id).ok()?;
         let earlier = listed.iter().filter(|other| other.started <= run.started).take(MOST_RUNS);
         let mut runs: Vec<_> = earlier.filter_map(|other| site.results.of(other, store).ok()).collect();

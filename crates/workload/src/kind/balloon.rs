@@ -11,9 +11,9 @@ use crate::{
     work::Work,
 };
 
-/// The rate in emulated guests, in bytes per second. It is used only for time estimates.
+/// Rate in emulated guests, in bytes per second. Only used for time estimates.
 const USUAL_RATE: f64 = 0.3e9;
-/// Memory is moved several times, because it is also touched before the measurement and moved back afterwards.
+/// The memory is also touched before the measurement and moved back afterwards.
 const ROUNDS: f64 = 4.0;
 
 /// How memory is reclaimed from a virtual machine.
@@ -137,7 +137,7 @@ impl KindSettings for BalloonSettings {
         None
     }
 
-    /// An estimate, because the test ends when all memory has moved.
+    /// An estimate: the test ends when all memory has moved.
     fn flows_for(&self) -> Option<Nanos> {
         Some(Nanos((self.memory.0 as f64 * ROUNDS / USUAL_RATE * 1e9) as u64))
     }

@@ -89,7 +89,7 @@ impl FirstTouchData {
         rate(self.touched, self.touching)
     }
 
-    /// One fault per page of 4 KiB would be 262144.
+    /// A fault per page of 4 KiB would give 262144.
     #[must_use]
     pub fn faults_per_gib(&self) -> Option<f64> {
         let faults = self.minor_faults + self.major_faults;

@@ -29,7 +29,7 @@ impl PingPongSettings {
         if let WorkloadSettings::PingPong(ping) = settings { Some(ping) } else { None }
     }
 
-    /// Returns whether only one message is in flight at a time, and any background stream uses another protocol.
+    /// Whether only one message is in flight at a time, and any background stream uses another protocol.
     #[must_use]
     pub fn is_one_at_a_time(&self) -> bool {
         self.schedule == Schedule::Closed && (self.under.is_none() || self.transport == Transport::Udp)
@@ -152,8 +152,8 @@ impl PingPongData {
         if let Measurement::PingPong(data) = measurement { Some(data) } else { None }
     }
 
-    /// The histogram used for the result. In an open loop it is relative to the intended send times, because
-    /// otherwise a stall would count only once.
+    /// The histogram used for the result. In an open loop, it is relative to the intended send times. Otherwise, a
+    /// stall would count only once.
     #[must_use]
     pub fn judged(&self) -> &LatencyHistogram {
         self.open_loop.as_ref().map_or(&self.round_trips, |open| &open.since_intended)

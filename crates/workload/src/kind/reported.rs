@@ -1,4 +1,4 @@
-//! Numbers reported without samples, e.g. in a table row or a tool's summary.
+//! Numbers without samples, e.g. from a table row or a tool's summary.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,8 +47,7 @@ impl ReportedData {
         if let Measurement::Reported(data) = measurement { Some(data) } else { None }
     }
 
-    /// Selects the value used for the result: the first rate if there is one, else the first time, else the first
-    /// number.
+    /// Selects the value used for the result: the first rate, else the first time, else the first number.
     #[must_use]
     pub fn judged(values: &[ReportedValue]) -> Option<(Metric, &ReportedValue)> {
         let by = [
@@ -102,7 +101,7 @@ impl KindMeasurement for ReportedData {
     }
 }
 
-/// Percentile in a column name: `p99.9`, `99.9th`, `50th (Median)`, `percentile 99.900`.
+/// Percentile in a column name such as `p99.9`, `99.9th`, `50th (Median)` or `percentile 99.900`.
 fn percentile(name: &str) -> Option<f64> {
     let name = name.to_lowercase();
     if name.contains("median") || name.trim() == "p50" {

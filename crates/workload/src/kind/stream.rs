@@ -17,7 +17,7 @@ use crate::{
     work::Work,
 };
 
-/// Payload of a TCP segment on an Ethernet with an MTU of 1500 bytes and timestamps.
+/// TCP payload on Ethernet with an MTU of 1500 bytes and timestamps.
 const USUAL_MSS: u32 = 1448;
 
 impl StreamSettings {
@@ -118,7 +118,7 @@ impl KindSettings for StreamSettings {
     }
 }
 
-/// E.g. `4 TCP streams each way`.
+/// For example, `4 TCP streams each way`.
 pub(crate) fn streams_in_words(count: u32, name: &str, direction: Direction) -> String {
     let streams = if count == 1 { "stream" } else { "streams" };
     let direction = match direction {
@@ -129,7 +129,7 @@ pub(crate) fn streams_in_words(count: u32, name: &str, direction: Direction) -> 
     format!("{count} {name} {streams} {direction}")
 }
 
-/// E.g. `limit mode (no copy)`.
+/// For example, `limit mode (no copy)`.
 pub(crate) const fn mode_in_words(transport: Transport, mode: Mode) -> &'static str {
     match (transport, mode) {
         (_, Mode::App) => "app mode",
@@ -170,7 +170,7 @@ impl StreamData {
         if let Measurement::Stream(data) = measurement { Some(data) } else { None }
     }
 
-    /// The ends used for the result: the receivers, or the senders if no receiver has a time.
+    /// The ends used for the result: receivers, or senders if no receiver has a time.
     fn judged(&self) -> impl Iterator<Item = &EndSeries> + Clone {
         let received = self.flows.iter().any(|flow| flow.receiver.elapsed().0 > 0);
         self.flows.iter().map(move |flow| if received { &flow.receiver } else { &flow.sender })
@@ -183,7 +183,7 @@ impl StreamData {
         GuardedSample::fraction(lost, lost.saturating_add(all.count))
     }
 
-    /// Other tools do not report the number of segments, so it is at least the number that the payload needs.
+    /// Other tools do not report segments, so assumes the minimum for the payload.
     fn retransmit_rate(&self) -> Option<GuardedSample<'_>> {
         let senders = || self.flows.iter().map(|flow| &flow.sender);
         let samples = || senders().flat_map(EndSeries::measured).filter_map(|interval| interval.tcp);

@@ -1,5 +1,4 @@
-//! Tests with further runs of the scenario: those used for the noise, and their effect on the verdict and the
-//! gate.
+//! Tests which further runs of the scenario count for the noise, and their effect on the verdict and the gate.
 
 use samples::{RemedyTrials, RunId, UnixMillis};
 

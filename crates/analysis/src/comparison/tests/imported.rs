@@ -1,4 +1,4 @@
-//! Compares imported runs: by their trials if there are enough, and otherwise with a tolerance.
+//! Compares imported runs: by trials if there are enough, and otherwise with a tolerance.
 
 use super::*;
 

@@ -385,7 +385,7 @@ fn few_round_trips_at_another_level_do_not_make_medians_unreliable() {
     }
 }
 
-/// A thousand round trips, of which `slow` take 9 µs and the others 4 µs.
+/// A thousand round trips: `slow` of them take 9 µs, the others 4 µs.
 fn ping_with(slow: u32) -> Measurement {
     let Measurement::PingPong(mut data) = ping_of(4000.0) else { unreachable!("it is a ping-pong") };
     data.round_trips = LatencyHistogram::new();

@@ -1,4 +1,4 @@
-//! Runs imported from logs of other tools, with published numbers. Their sources are in data/.
+//! Runs imported from other tools' logs, with published numbers. data/ has the sources.
 
 use samples::{ImportedFile, Origin, SyscallCount};
 use units::{Bytes, Nanos};

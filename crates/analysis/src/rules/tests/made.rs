@@ -86,7 +86,7 @@ pub(in crate::rules) fn beginning(first: &[f64]) -> Fixture {
     run
 }
 
-/// An imported trial with sixty intervals. `rate` maps the elapsed fraction to the rate, ±1 % in turn.
+/// An imported trial with sixty intervals. `rate` maps the elapsed fraction to the rate, alternating by ±1 %.
 pub(in crate::rules) fn going(rate: impl Fn(f64) -> f64) -> Fixture {
     let noisy = |at: usize| rate(at as f64 / 60.0) * if at.is_multiple_of(2) { 0.99 } else { 1.01 };
     let rates: Vec<f64> = [rate(0.0)].into_iter().chain((0..60).map(noisy)).collect();
@@ -210,8 +210,8 @@ pub(in crate::rules) fn buffered(millis: u64, fixed: bool) -> Fixture {
     run
 }
 
-/// Senders limited by the receiver's window for this long in each interval of 250 ms. The receiving thread is
-/// busy for `busy_millis` per second.
+/// Senders limited by the receiver's window for this long in each interval of 250 ms. The receiving thread is busy
+/// for `busy_millis` per second.
 pub(in crate::rules) fn windowed_by_receiver(millis: u64, busy_millis: u64) -> Fixture {
     let mut run = nested(9e9);
     every_tcp(&mut run, |tcp| tcp.receive_window_limited = Nanos::from_millis(millis));
@@ -264,8 +264,8 @@ pub(in crate::rules) fn warned(trials: u32, warning: fn(f64) -> ValidityWarning)
     run
 }
 
-/// A tunnel at half the rate uses `millis` CPU-milliseconds per second, and the path below 1000. The senders
-/// are saturated.
+/// A tunnel at half the rate needs `millis` CPU-milliseconds per second; the path below needs 1000. The senders are
+/// saturated.
 pub(in crate::rules) fn costly(millis: u64) -> Fixture {
     let mut run = nested(5e9);
     for (result, busy) in [("plain/bulk", 1000), (UPPER, millis)] {
@@ -279,7 +279,7 @@ pub(in crate::rules) fn costly(millis: u64) -> Fixture {
     run
 }
 
-/// cubic at 10 Gbit/s and bbr at this rate, as reported by the sender's socket.
+/// Makes the sender's socket report bbr.
 pub(in crate::rules) fn use_bbr(trial: &mut Trial) {
     let Measurement::Stream(data) = &mut trial.measurement else { return };
     data.flows[0].sender.socket.congestion = Some("bbr".into());
@@ -342,7 +342,7 @@ pub(in crate::rules) fn tailed(times: u64) -> Fixture {
     run
 }
 
-/// Two paths with the same median. The second's tail is `times` times as long.
+/// Two paths with equal medians. The second's tail is `times` times as long.
 pub(in crate::rules) fn longer_tailed(times: u64) -> Fixture {
     let mut run = Fixture::new(6);
     run.path("plain", &["wire"]).path("bridged", &["wire", "bridge"]);
@@ -459,7 +459,7 @@ pub(in crate::rules) fn balloons(faster: f64) -> Fixture {
     run
 }
 
-/// Half a second per GiB, of which QEMU spends `seconds` on freeing the memory.
+/// Half a second per GiB. QEMU frees the memory for `seconds` of it.
 pub(in crate::rules) fn freeing(seconds: f64) -> Fixture {
     let method = BalloonMethod::VirtioBalloon;
     let (mut run, id) = (Fixture::new(1), format!("{}/shrink", method.word()));

@@ -1,4 +1,4 @@
-//! Rules neither panic nor print NaN or infinity, whatever a log or table contains.
+//! Tests that rules never panic or print NaN or infinity, whatever a log or table contains.
 
 use proptest::prelude::*;
 use samples::SyscallCount;

@@ -112,7 +112,7 @@ fn latency_breakdown(micros: u64) -> MessagePath {
     }
 }
 
-/// This many of 100,000 packets were dropped in each trial.
+/// Each trial drops this many of 100,000 packets.
 pub(in crate::rules) fn dropping(by_backlog: u64, by_qdisc: u64) -> Fixture {
     let mut run = nested(9e9);
     run.each(super::made::UPPER, |trial| {
@@ -162,7 +162,7 @@ pub(in crate::rules) fn policed(dropped: u64) -> Fixture {
     run
 }
 
-/// A host with 12 tracked connections refused the packets of the only attempt.
+/// A host with 12 tracked connections refused the only attempt's packets.
 pub(in crate::rules) fn refused(insert_failed: u64, table_full: u64, checksum_errors: u64) -> Fixture {
     failed_at(12, insert_failed, table_full, checksum_errors)
 }

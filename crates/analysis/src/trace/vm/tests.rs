@@ -195,12 +195,12 @@ fn unknown_settings_cause_no_claims() {
     facts.threads.clear();
     assert_eq!(analysed(&facts).findings, []);
     let mut facts = sound();
-    // A guest with an inactive driver has not accepted any offload, so nothing indicates a loss.
+    // A guest with an inactive driver has accepted no offload, so nothing indicates a loss.
     features(&mut facts).insert("tx-tcp-segmentation".into(), false);
     facts.devices[0].negotiated =
         Some(NegotiatedFeatures { driver: Some(false), ..NegotiatedFeatures::default() });
     assert_eq!(analysed(&facts).findings, []);
-    // A device that is not virtio has neither vhost nor configurable queues.
+    // Only virtio devices have vhost and configurable queues.
     let mut facts = sound();
     (facts.devices[0].model, facts.devices[0].vhost) = (Some("e1000".into()), Some(false));
     facts.devices[0].queues = 1;

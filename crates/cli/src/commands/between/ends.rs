@@ -10,9 +10,9 @@ use topology::addresses_between;
 use crate::failure::Misuse;
 
 pub(super) const LOCAL: &str = "local";
-/// The name in reports of plumb's own namespace, if it is on the path.
+/// The name of plumb's own namespace in reports, if it is on the path.
 pub(super) const NODE: &str = "node";
-/// Host names are part of path names, which have up to 48 characters.
+/// Keeps path names, which contain host names, within their limit of 48 characters.
 const LONGEST: usize = 20;
 
 pub(super) struct Ends {

@@ -1,4 +1,4 @@
-//! Prints the time for which a workload was throttled during the run.
+//! Prints how much CPU throttling a workload had during the run.
 
 use ::scenario::HostName;
 use lab::Attachments;
@@ -14,7 +14,7 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    /// Call this at the start of the run. `None` for `local`.
+    /// Must be called at the start of the run. Returns `None` for `local`.
     pub(super) fn of(end: &End, attachments: &Attachments) -> Option<Self> {
         let host = HostName::new(&end.host);
         let before = attachments.endpoints.get(&host)?.throttled()?;

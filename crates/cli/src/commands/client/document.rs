@@ -1,4 +1,4 @@
-//! The `--json` output: iperf3's document with an object added by plumb.
+//! The `--json` output: iperf3's document plus a `plumb` object.
 
 use findings::SingleMeasurement;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! The flags of `plumb client`: iperf3's flags, with the same letters and meanings, and plumb's own.
+//! The flags of `plumb client`: iperf3's flags, unchanged, and plumb's own.
 
 use std::{net::IpAddr, path::PathBuf};
 
@@ -47,7 +47,7 @@ pub(crate) struct ClientArgs {
 }
 
 impl ClientArgs {
-    /// The flags of a side of `plumb vs`. `host` may include a port.
+    /// Parses the flags for one side of `plumb vs`. `host` may include a port.
     pub(super) fn of_vs(host: &str, trials: Option<u32>, flags: &[String]) -> Result<Self, Misuse> {
         let (name, port) = host::with_port(host).unwrap_or((host, PORT));
         let own = ["plumb vs", name, "--title", host, "--port", &port.to_string(), "--repeat"];
@@ -79,7 +79,7 @@ pub(super) struct Reach {
     /// Connect from this local address
     #[arg(short = 'B', long, value_name = "ADDRESS", value_parser = host::own)]
     pub(super) bind: Option<IpAddr>,
-    /// Connect from this port, using consecutive ports for further connections
+    /// Connect from this port, and from consecutive ports for further connections
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     pub(super) cport: Option<u16>,
     #[command(flatten)]
@@ -175,7 +175,7 @@ pub(super) struct Login {
     /// The server's public key (PEM)
     #[arg(long, value_name = "FILE", requires = "username")]
     pub(super) rsa_public_key_path: Option<PathBuf>,
-    /// Start with PKCS#1 v1.5 padding, as servers before iperf3 3.17 require; by default it is a fallback
+    /// Use PKCS#1 v1.5 padding first, as servers before iperf3 3.17 require; by default it is a fallback
     #[arg(long, requires = "username")]
     pub(super) use_pkcs1_padding: bool,
 }

@@ -8,20 +8,20 @@ use crate::{amount::within, failure::Misuse, output};
 
 const TIME: Nanos = Nanos::from_secs(10);
 const TIMES: (Nanos, Nanos) = (Nanos::from_millis(100), Nanos::from_secs(86_400));
-/// The minimum and maximum warm-up. The maximum is iperf3's.
+/// Minimum and maximum warm-up. iperf3 has the same maximum.
 const WARMUPS: (Nanos, Nanos) = (Nanos(0), Nanos::from_secs(600));
-/// The range that iperf3 allows for the reporting interval.
+/// The reporting intervals that iperf3 allows.
 const INTERVALS: (Nanos, Nanos) = (Nanos::from_millis(100), Nanos::from_secs(60));
-/// The maximum sampling interval. A confidence interval needs several samples.
+/// Maximum sampling interval, because a confidence interval needs several samples.
 const SAMPLE: u64 = Nanos::from_millis(100).0;
-/// The maximum that iperf3's server accepts, in bytes.
+/// The maximum that iperf3's server accepts.
 const LARGEST_WRITE: Bytes = Bytes(1 << 20);
 /// Large enough for iperf3's counters, whether 32-bit or 64-bit.
 const SMALLEST_DATAGRAM: Bytes = Bytes(16);
 /// The maximum in IPv4.
 const LARGEST_DATAGRAM: Bytes = Bytes(65_507);
 const UDP_RATE: BitRate = BitRate(1e6);
-/// The default datagram size for `-k`, which fits into an MTU of 1500.
+/// Default datagram size for `-k`, which fits an MTU of 1500.
 const DATAGRAM: Bytes = Bytes(1448);
 /// The maximum in iperf3's protocol (MAX_TCP_BUFFER).
 const LARGEST_WINDOW: Bytes = Bytes(512 << 20);
@@ -53,7 +53,7 @@ pub(super) fn load(args: &ClientArgs) -> Result<StreamSettings, Misuse> {
     sends_enough(load)
 }
 
-/// Rounds up to whole seconds, because iperf3's protocol uses them.
+/// Rounds up to whole seconds, the unit in iperf3's protocol.
 fn warmup(omit: Nanos) -> Nanos {
     let whole = Nanos(omit.0.next_multiple_of(Nanos::from_secs(1).0));
     if whole != omit {
@@ -83,7 +83,7 @@ pub(super) fn placement(args: &ClientArgs) -> Placement {
     traffic.pin.as_ref().or(traffic.affinity.as_ref()).cloned().unwrap_or(Placement::Free)
 }
 
-/// Returns a sampling interval that divides `shown`, the interval of lines and documents.
+/// Returns a sampling interval that divides `shown`, the reporting interval.
 fn sampled(shown: Nanos) -> Nanos {
     if shown.0 == 0 { Nanos(SAMPLE) } else { Nanos(shown.0 / shown.0.div_ceil(SAMPLE)) }
 }
@@ -114,7 +114,7 @@ fn until(traffic: &Traffic, message: Bytes) -> Result<Until, Misuse> {
     within("-t", traffic.time.unwrap_or(TIME), TIMES).map(Until::Elapsed)
 }
 
-/// In bytes. For datagrams, 0 means that the path decides.
+/// For datagrams, 0 means that the path decides.
 fn message(traffic: &Traffic) -> Result<Bytes, Misuse> {
     let (least, most, what) = match traffic.udp {
         true => (SMALLEST_DATAGRAM, LARGEST_DATAGRAM, "a datagram"),

@@ -1,4 +1,4 @@
-//! `plumb doctor --rights`: shows the capabilities that plumb uses, and what works without each of them.
+//! `plumb doctor --rights`: shows the capabilities that plumb uses, and what works without each.
 
 use machine::{CAPABILITY_USES, CapabilityUse};
 use serde::Serialize;

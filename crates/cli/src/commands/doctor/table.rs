@@ -52,7 +52,7 @@ pub(super) fn section(text: &mut String, title: &str, rows: impl Iterator<Item =
     }
 }
 
-/// Colours are added after wrapping, which would count their escape codes as text.
+/// Called after wrapping, which would count escape codes as text.
 fn coloured(line: &str) -> String {
     for (mark, colour) in
         [("✔", console::Color::Green), ("!", console::Color::Yellow), ("✘", console::Color::Red)]

@@ -1,4 +1,4 @@
-//! Decides which results of a scenario can be measured with the available features, without any side effects.
+//! Decides which results of a scenario can be measured with the available features.
 
 use std::collections::BTreeSet;
 
@@ -21,14 +21,14 @@ pub(super) struct Verdict {
     pub(super) name: String,
     pub(super) results: usize,
     pub(super) measurable: usize,
-    /// Failed checks that the other results depend on.
+    /// Failed checks that the unmeasurable results need.
     pub(super) missing: BTreeSet<&'static str>,
     pub(super) lost_paths: BTreeSet<String>,
-    /// Whether the virtual machines are emulated here, which makes times and rates meaningless.
+    /// Whether virtual machines would be emulated, which makes times and rates meaningless.
     pub(super) emulated: bool,
     /// Whether the scenario runs in a virtual hypervisor, for features that this machine lacks.
     pub(super) in_hypervisor: bool,
-    /// The estimated maximum duration in nanoseconds, or `None` if guests must boot and cannot.
+    /// Estimated maximum duration, or `None` if required guests cannot boot.
     pub(super) duration: Option<Nanos>,
     pub(super) trials_duration: Nanos,
 }
@@ -68,7 +68,7 @@ impl Verdict {
                 needs.insert(guests::BOOT);
             }
             let mut lacking: Vec<_> = needs.into_iter().filter(|id| !works(id)).collect();
-            // Without privileges, other checks only fail as a consequence.
+            // Other checks fail as a consequence of missing privileges.
             if lacking.contains(&RIGHTS) {
                 lacking = vec![RIGHTS];
             }
@@ -216,7 +216,7 @@ mod tests {
             ("bridge-queues", "tap", "all"),
             ("bridge-queues", "queues", "none"),
             ("bridge-multiqueue", "queues", "all"),
-            // A virtual hypervisor has the tunnels.
+            // A virtual hypervisor provides the tunnels.
             ("tunnels", "wireguard", "all"),
         ] {
             let verdict = without(name, missing);

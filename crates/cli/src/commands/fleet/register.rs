@@ -1,5 +1,5 @@
-//! `plumb fleet init`, `add` and `remove`: manage a directory with the names and keys of a fleet, and write
-//! the NATS server's list of users. They contact no server.
+//! `plumb fleet init`, `add` and `remove`: manage a fleet's names and keys in a directory, and write the NATS
+//! server's user list, without contacting a server.
 
 use std::{
     fs,
@@ -18,7 +18,7 @@ use crate::{bounded_file, destination::replace_text, exit::Exit, failure::Misuse
 const REGISTER: &str = "register.toml";
 const SERVER: &str = "nats.conf";
 const USERS: &str = "users.conf";
-/// The start of the line in a member's file that [`Register::update_members`] rewrites.
+/// The start of the line that [`Register::update_members`] rewrites in members' files.
 const CONTROLLERS: &str = "controllers = ";
 const HELP: &str = "this file is written by `plumb fleet init`, `add` and `remove`";
 
@@ -111,7 +111,7 @@ impl Register {
     fn update_members(&self, folder: &Path) -> Result<()> {
         for member in self.of(Role::Member) {
             let file = folder.join(format!("{}.toml", member.name));
-            // The user may have moved the file to the member's host.
+            // The file may have been moved to the member's host.
             let Ok(text) = bounded_file::read(&file) else { continue };
             let line = |line: &str| match line.starts_with(CONTROLLERS) {
                 true => self.controllers() + "\n",

@@ -1,4 +1,4 @@
-//! Reads other tools' logs. Files that cannot be imported are reported together.
+//! Reads other tools' logs, and reports all files that cannot be imported together.
 
 use std::{
     collections::BTreeSet,
@@ -37,7 +37,7 @@ impl UnreadableFile {
     }
 }
 
-/// Finds unreadable files. Skips pipes and other inputs that can only be read once.
+/// Skips pipes and other inputs that can only be read once.
 pub(super) fn unreadable_files(files: &[String], options: &Options) -> Result<Vec<(String, UnreadableFile)>> {
     let mut found = Vec::new();
     for name in files.iter().filter(|name| !is_read_once(name)) {

@@ -1,4 +1,4 @@
-//! The output of `plumb import`: the number of tests and, with `--sources`, their places.
+//! The output of `plumb import`: the number of tests and, with `--sources`, where each was found.
 
 use std::{io, ops::RangeInclusive};
 

@@ -1,9 +1,9 @@
-//! Merges the facts reported by the monitor with those read from the host.
+//! Merges facts reported by the monitor with facts read from the host.
 
 use machine::MonitorSays;
 use samples::{NegotiatedFeatures, VmAccelerator, VmFacts, VmMonitor, VmRole};
 
-/// If both have a value, the monitor's is used.
+/// The monitor's values take precedence.
 pub(super) fn put_in(answers: &MonitorSays, facts: &mut VmFacts) {
     facts.monitor = Some(VmMonitor {
         version: answers.version.clone(),

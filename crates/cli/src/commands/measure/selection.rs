@@ -37,7 +37,7 @@ fn of_monitor(at: &Path, stop: &Arc<AtomicBool>) -> anyhow::Result<SelectedMachi
     )?;
     let answers = monitor.ask()?;
     let listener = monitor.listener();
-    // A monitor accepts only one client.
+    // Disconnect, because a monitor accepts only one client.
     drop(monitor);
     let by_process = listener.and_then(|pid| probe::qemu(&pid.to_string()).ok());
     let by_name = || answers.guest.as_deref().and_then(|guest| probe::qemu(guest).ok());
@@ -49,7 +49,7 @@ fn of_monitor(at: &Path, stop: &Arc<AtomicBool>) -> anyhow::Result<SelectedMachi
     Ok(SelectedMachine { qemu, monitor: Some(answers) })
 }
 
-/// The number may be the PID of another process.
+/// Checks whether the number is the PID of another process, for a clearer error.
 fn not_found(named: &str, error: TargetError) -> Misuse {
     match named.parse().map(probe::process) {
         Ok(Ok(process)) if matches!(error, TargetError::NoQemu { .. }) => {

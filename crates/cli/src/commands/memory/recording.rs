@@ -7,7 +7,7 @@ use memory::{MemorySample, parse_recording};
 
 use crate::{bounded_file, output};
 
-/// Reads all samples in order. Skips an incomplete line left by a crash, with a warning.
+/// Reads all samples in order. Warns about an incomplete line left by a crash, and skips it.
 pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<MemorySample>> {
     let cannot = || format!("cannot read the recording {}", path.display());
     let text = File::open(path).and_then(bounded_file::read_ours).with_context(cannot)?;

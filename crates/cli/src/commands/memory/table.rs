@@ -1,5 +1,4 @@
-//! The 80-column table of `plumb memory top`, with one line per machine, and one line per NUMA node if an agent
-//! reports nodes.
+//! The 80-column table of `plumb memory top`, with a line per machine and, if an agent reports NUMA nodes, per node.
 
 use comfy_table::{CellAlignment, ColumnConstraint, Table, Width, presets};
 use memory::{GuestMemory, Seen};

@@ -12,7 +12,7 @@ use server::iperf3::{self, ClientSpec, Options};
 use traffic::{Observer, Stop};
 use units::Nanos;
 
-/// The stream starts before the ping, and ends this long after it.
+/// The stream, which starts before the ping, ends this long after it.
 const MARGIN: Nanos = Nanos::from_millis(500);
 const GLANCE: Duration = Duration::from_millis(20);
 
@@ -22,7 +22,7 @@ pub(super) struct BackgroundStream<'scope> {
 }
 
 impl<'scope> BackgroundStream<'scope> {
-    /// Starts the stream and waits until data flows. [`Self::end`] reports an immediate failure.
+    /// Starts the stream and waits until data flows. [`Self::end`] reports any failure.
     pub(super) fn start<'env>(
         scope: &'scope Scope<'scope, 'env>,
         server: SocketAddr,

@@ -79,8 +79,8 @@ pub(super) struct Traffic {
     /// Message size, the same in both directions
     #[arg(short = 'm', long, alias = "msg-size", value_name = "SIZE", value_parser = amount::size, default_value = "64")]
     pub(super) size: Bytes,
-    /// Send this many messages per second on a schedule (open loop), e.g. 10k [default: send each message
-    /// after the previous reply]
+    /// Send this many messages per second on a schedule (open loop), e.g. 10k [default: send each after the
+    /// previous reply]
     #[arg(long, alias = "mps", value_name = "RATE", value_parser = amount::frequency)]
     pub(super) rate: Option<f64>,
     /// Busy-wait instead of sleeping; uses a whole CPU
@@ -118,7 +118,7 @@ pub(super) struct Output {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Under(pub(super) Option<BitRate>);
 
-/// If the rate is lower than this, its unit is probably missing.
+/// A lower rate is probably missing its unit.
 const LEAST_UNDER: BitRate = BitRate(1e4);
 
 fn under(text: &str) -> Result<Under, String> {

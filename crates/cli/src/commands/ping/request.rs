@@ -13,10 +13,10 @@ const TIMES: (Nanos, Nanos) = (Nanos::from_millis(10), Nanos::from_secs(86_400))
 const WARMUPS: (Nanos, Nanos) = (Nanos(0), Nanos::from_secs(600));
 const INTERVALS: (Nanos, Nanos) = (Nanos::from_millis(10), Nanos::from_secs(60));
 const UNSEEN: Nanos = Nanos::from_millis(500);
-/// The maximum rate at which messages can be sent individually, per second.
+/// Maximum messages per second that can be sent individually.
 const FASTEST: f64 = 1_000_000.0;
 const FEWEST: f64 = 2.0;
-/// The size of sockperf's header, which is also its minimum message size.
+/// sockperf's minimum message size, which is the size of its header.
 const SOCKPERF_LEAST: Bytes = Bytes(14);
 const LARGEST: Bytes = Bytes(60_000);
 

@@ -1,4 +1,4 @@
-//! Renders an SVG file as PNG, using resvg and an embedded font so that the output is the same on every system.
+//! Renders an SVG file as PNG, with resvg and an embedded font for identical output on every system.
 
 use anyhow::{Context, ensure};
 use resvg::{

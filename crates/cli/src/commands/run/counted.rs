@@ -1,4 +1,4 @@
-//! Plans a run that counts instructions instead of measuring times.
+//! Prepares the plan of a run that counts instructions instead of measuring times.
 
 use ::scenario::{Plan, Scenario};
 use units::Nanos;
@@ -6,10 +6,10 @@ use workload::{Direction, Placement, Schedule, WorkloadSettings};
 
 use crate::failure::Misuse;
 
-/// Longer than any trial, because the counts would otherwise include the reporting of intervals.
+/// Longer than any trial, because reporting an interval would add to the counts.
 const WHOLE_TRIAL: Nanos = Nanos::from_secs(1 << 20);
 
-/// Makes every end run on the only CPU and report once. Fails if part of the plan cannot be counted.
+/// Removes CPU pinning and makes every end report once. Fails if part of the plan cannot be counted.
 pub(super) fn prepare(scenario: &Scenario, plan: &mut Plan) -> Result<(), Misuse> {
     let refused = |what| {
         Err(Misuse::new(format!("cannot count instructions: {what}")).hint(
@@ -43,9 +43,9 @@ pub(super) fn prepare(scenario: &Scenario, plan: &mut Plan) -> Result<(), Misuse
 
 fn is_counted(load: &WorkloadSettings) -> bool {
     match load {
-        // Each direction would have its own window.
+        // In a bidirectional stream, each direction would have its own window.
         WorkloadSettings::Stream(settings) => settings.direction != Direction::Both,
-        // A stream in the background would be counted as messages.
+        // A background stream would be counted as messages.
         WorkloadSettings::PingPong(settings) => {
             settings.under.is_none() && settings.schedule == Schedule::Closed
         }

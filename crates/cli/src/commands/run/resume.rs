@@ -1,4 +1,4 @@
-//! Resumes an interrupted run. Its plan is recreated from the stored record and must be identical.
+//! Resumes an interrupted run. Its plan, recreated from the stored record, must be unchanged.
 
 use ::scenario::Plan;
 use samples::{RunId, RunRecord, RunState};

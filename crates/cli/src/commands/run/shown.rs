@@ -1,4 +1,4 @@
-//! Shows progress in the live view on a terminal, and otherwise as plain lines.
+//! Shows progress in the live view on a terminal, or else as plain lines.
 
 use lab::{Event, Stop};
 

@@ -1,4 +1,4 @@
-//! `plumb runs check` and `repair`: check stored runs and recover readable data.
+//! `plumb runs check` and `repair`: check stored runs, and recover readable data.
 
 use clap::Args;
 use samples::{RunId, UnreadablePart};

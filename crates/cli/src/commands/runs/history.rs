@@ -43,7 +43,7 @@ pub(super) fn run(args: &HistoryArgs, store: &Store) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The runs with the same scenario text as the newest one, oldest first. Unreadable runs are skipped.
+/// Returns the runs with the newest run's scenario text, oldest first. Skips unreadable runs.
 fn runs_of(store: &Store, scenario: &str) -> anyhow::Result<Vec<Arc<RunResults>>> {
     let all = store.runs()?;
     let is_remedies = |run: &RunId| store::remedies_parent(run, all.iter().map(|other| &other.id)).is_some();
@@ -82,7 +82,7 @@ fn table(history: &[ResultHistory], runs: &[Arc<RunResults>]) -> Table {
     table
 }
 
-/// E.g. `shift from 9.40 to 8.10 Gbit/s (−13.8 %) since quick-20261121-113015`.
+/// Formats e.g. `shift from 9.40 to 8.10 Gbit/s (−13.8 %) since quick-20261121-113015`.
 fn course(history: &ResultHistory, runs: &[Arc<RunResults>]) -> String {
     let scale = Scale::of(history.newest.metric, history.newest.value.estimate);
     let shifts = history.levels.windows(2).map(|pair| {

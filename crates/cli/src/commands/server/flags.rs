@@ -60,8 +60,7 @@ pub(super) struct Listen {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Operation and output")]
 pub(super) struct Operation {
-    /// Serve one client, then exit. The exit status is non-zero if the client's test failed. Clients of
-    /// sockperf over UDP do not count
+    /// Serve one client, then exit, with a non-zero status if the test failed. sockperf clients over UDP do not count
     #[arg(short = '1', long, visible_alias = "one-off")]
     pub(super) once: bool,
     /// Print one JSON document per client, each on one line. Documents of iperf3 clients have iperf3's fields
@@ -82,16 +81,15 @@ pub(super) struct Limits {
     /// Run iperf3 tests one at a time; other clients wait
     #[arg(long)]
     pub(super) queue: bool,
-    /// Maximum rate per client over all its connections. Tests that request more are refused. Tests that
-    /// exceed it are ended, not slowed down (clients pace themselves with -b)
+    /// Maximum rate per client over all its connections. Refuses tests that request more. Ends tests that
+    /// exceed it, instead of slowing them down (clients pace themselves with -b)
     #[arg(long, alias = "server-bitrate-limit", value_name = "RATE", value_parser = bounded_rate)]
     pub(super) max_rate: Option<BitRate>,
-    /// Maximum duration of a test or ping in seconds. Tests that request more are refused. Tests without a
-    /// limit are ended after this time
+    /// Maximum duration of a test or ping in seconds. Refuses tests that request more, and ends tests without a
+    /// limit after this time
     #[arg(long, value_name = "SECONDS", value_parser = amount::seconds, default_value = "3600")]
     pub(super) max_duration: Nanos,
-    /// Maximum volume of a test or ping. Tests that request more are refused, and tests that exceed it are
-    /// ended
+    /// Maximum volume of a test or ping. Refuses tests that request more, and ends tests that exceed it
     #[arg(long, value_name = "SIZE", value_parser = amount::size)]
     pub(super) max_bytes: Option<Bytes>,
     /// Disconnect a client that is idle for this long (seconds) [default: 30]. If the client's host does not
@@ -104,7 +102,7 @@ pub(super) struct Limits {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Authentication of iperf3 clients")]
 pub(super) struct Login {
-    /// Private key for decrypting passwords (PEM). Every client then has to log in, which `plumb ping` and
+    /// Private key for decrypting passwords (PEM). Requires every client to log in, which `plumb ping` and
     /// sockperf cannot do
     #[arg(long, value_name = "FILE", requires = "authorized_users_path")]
     pub(super) rsa_private_key_path: Option<PathBuf>,

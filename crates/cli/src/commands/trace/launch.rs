@@ -1,5 +1,5 @@
-//! Starts a program to be traced. A second plumb process waits until the probes are attached and then
-//! executes the program, so that the trace covers its first instruction.
+//! Starts a program to trace. A second plumb process waits until the probes are attached before it executes the
+//! program, so that the trace covers the first instruction.
 
 use std::{
     env,
@@ -119,7 +119,7 @@ fn accept(listener: &UnixListener, child: &mut Child) -> Result<UnixStream> {
     }
 }
 
-/// Searches the PATH in the same way as a shell (execvp(3)).
+/// Searches the PATH like a shell (execvp(3)).
 pub(crate) fn find(program: &OsStr) -> Result<PathBuf, Misuse> {
     let named = Path::new(program);
     let can_run = |path: &PathBuf| {

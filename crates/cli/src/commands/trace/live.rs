@@ -9,7 +9,7 @@ use super::{flags::TraceArgs, rendering, session::Observations};
 use crate::{destination, output};
 
 const FREE: usize = 1;
-/// The tables on a page, the lines around their rows, and the minimum rows per table.
+/// The number of tables on a page, the lines around their rows, and the minimum rows per table.
 const TABLES: usize = 3;
 const AROUND: usize = 34;
 const LEAST: usize = 3;
@@ -46,7 +46,7 @@ impl Live {
             None => all.clone(),
         };
         self.before = Some(all);
-        // Device and queue counters are cumulative. The final page has them.
+        // Omit device and queue counters, which are cumulative. The final page has them.
         let trace =
             trace(Observations { observed: passed, devices: Vec::new(), softnet: None, ..observations });
         let summary = analysis::trace(&trace, self.by);
@@ -62,7 +62,7 @@ impl Live {
 
     pub(super) fn end(&mut self) {
         if let Some(terminal) = self.terminal.take() {
-            // A trace continues even if the terminal was closed.
+            // The trace must continue even if the terminal was closed.
             if let Err(error) = terminal.clear_last_lines(self.shown) {
                 output::aside(error);
             }

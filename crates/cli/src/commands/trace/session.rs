@@ -18,7 +18,7 @@ pub(super) struct Probes {
 }
 
 impl Probes {
-    /// Collects the features that are missing. Fails if no probe can be loaded.
+    /// Records which probes are unavailable. Fails if none can be loaded.
     pub(super) fn load(kinds: &[ProbeKind], fallback: Fallback) -> Result<Self> {
         let mut probes = Self { loaded: Vec::new(), missing: Vec::new() };
         let mut refused = None;
@@ -59,7 +59,7 @@ impl Probes {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fallback {
-    /// Not available, because the target is not a list of processes.
+    /// Unavailable, because the target is not a list of processes.
     None,
     Possible,
     Asked,

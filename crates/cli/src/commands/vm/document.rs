@@ -18,7 +18,7 @@ pub(super) struct Document {
     pub(super) booted_within: Option<Nanos>,
     /// From the VMM's start to the agent's greeting, in nanoseconds.
     pub(super) ready_within: Nanos,
-    /// Failed boot attempts before this one.
+    /// Earlier boot attempts that failed.
     pub(super) hung_starts: u32,
     pub(super) environment: Environment,
     pub(super) probes: Vec<&'static str>,
@@ -43,7 +43,7 @@ pub(super) struct Network {
 }
 
 impl Document {
-    /// Version 2 adds the network device and omits settings that are not set.
+    /// Version of the format.
     pub(super) const SCHEMA: u32 = 1;
 
     pub(super) fn table(&self) -> String {

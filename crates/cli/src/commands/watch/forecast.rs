@@ -1,4 +1,4 @@
-//! `plumb watch --dry-run`: uses stored runs to forecast the next day's measurements and traffic.
+//! `plumb watch --dry-run`: forecasts the next day's measurements and traffic from stored runs.
 
 use std::path::Path;
 
@@ -89,7 +89,7 @@ fn row<'a>(scenario: &'a str, known: &Known, day: Day) -> Row<'a> {
     }
 }
 
-/// Simulates the 24 hours after `now` in order, with a budget for each UTC day. Unknown sizes are treated as 0.
+/// Simulates the 24 hours after `now`, with a budget for each UTC day. Treats unknown sizes as 0.
 fn days(known: &[Known], budget: Option<Bytes>, used: Bytes, now: UnixMillis) -> Vec<Day> {
     let due = known.iter().enumerate().flat_map(|(place, it)| {
         let again = it.again.map(|at| at.max(now));

@@ -1,4 +1,4 @@
-//! The server's RSA key pair, in PEM format.
+//! The server's RSA key pair, in PEM.
 
 use std::{convert::Infallible, fmt};
 

@@ -1,10 +1,10 @@
 //! User authentication. The client encrypts its credentials and the time with the server's public key
 //! (iperf_auth.c).
 //!
-//! The reply to an invalid token must not reveal which step failed: PKCS #1 v1.5 padding is rejected
-//! implicitly (draft-irtf-cfrg-rsa-guidance, section 7.2), decryption is blinded, and the credentials are
-//! compared with those of all users. Constant-time decryption is not guaranteed (RUSTSEC-2023-0071). A
-//! recorded token can be replayed until it expires, so a server must remember the tokens it has accepted.
+//! The reply to an invalid token must not reveal which step failed: invalid PKCS #1 v1.5 padding is rejected
+//! implicitly (draft-irtf-cfrg-rsa-guidance, section 7.2), decryption is blinded, and the credentials are compared
+//! with all users. Decryption may not take constant time (RUSTSEC-2023-0071). A recorded token can be replayed
+//! until it expires, so a server must remember accepted tokens.
 
 mod keys;
 mod users;
@@ -19,7 +19,7 @@ pub use users::Users;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Padding {
-    /// The default up to iperf3 3.16. Later versions use it with `--use-pkcs1-padding`.
+    /// The default up to iperf3 3.16. Later versions need `--use-pkcs1-padding`.
     Pkcs1v15,
     /// OAEP with SHA-1, the default since version 3.17.
     Oaep,
@@ -55,12 +55,12 @@ pub enum LoginDenial {
     Unknown,
 }
 
-/// A source of random bytes, which must be cryptographically secure.
+/// A cryptographically secure source of random bytes.
 pub type Entropy<'a> = &'a mut dyn FnMut(&mut [u8]);
 
 impl Credentials {
-    /// Encrypts the credentials. `now` is in seconds since 1970. Fails if the user name and password are too
-    /// long for the key.
+    /// Encrypts the credentials. `now` is in seconds since 1970. Fails if user name and password are too long for
+    /// the key.
     pub fn token(
         &self,
         key: &PublicKey,
@@ -90,7 +90,7 @@ impl Claim {
         STANDARD.decode(token).is_ok_and(|secret| secret.len() == key.size())
     }
 
-    /// Checks a token. `now` is in seconds since 1970, and `skew` is in seconds.
+    /// Checks a token. `now` is in seconds since 1970, `skew` in seconds.
     pub fn judge(&self, users: &Users, now: i64, skew: i64) -> Result<(), LoginDenial> {
         let known = users.contains(&self.credentials);
         let seconds = now.saturating_sub(self.at);

@@ -10,7 +10,7 @@ use super::Credentials;
 pub struct Users(Vec<(String, String)>);
 
 impl Users {
-    /// Parses the file. Like iperf3, this skips lines that start with `#` or contain no comma.
+    /// Skips lines that start with `#` or contain no comma, like iperf3.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let lines = text.lines().filter(|line| !line.starts_with('#'));

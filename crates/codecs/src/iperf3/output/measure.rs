@@ -1,4 +1,4 @@
-//! The measured values of a stream or of a sum, per interval or in total.
+//! Measured values of a stream or a sum, per interval or in total.
 
 use serde::{Deserialize, Serialize};
 use serde_with::{apply, skip_serializing_none};
@@ -52,6 +52,6 @@ pub struct Measure {
     pub out_of_order: Option<i64>,
     /// Whether this is in the `-O` period.
     pub omitted: Option<bool>,
-    /// Whether the reporting end is the sender, reported since version 3.7.
+    /// Whether the reporting end is the sender. Since version 3.7.
     pub sender: Option<bool>,
 }

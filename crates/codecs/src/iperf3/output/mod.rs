@@ -1,4 +1,4 @@
-//! The output of `iperf3 --json`, as written by versions 3.1 to 3.2x and by plumb, without duplicate keys.
+//! The output of `iperf3 --json` from versions 3.1 to 3.2x and from plumb, without duplicate keys.
 
 mod measure;
 mod once;
@@ -53,7 +53,7 @@ pub struct End {
     pub receiver_tcp_congestion: Option<String>,
 }
 
-/// The totals of a stream. The sender and the receiver are separate for TCP and combined for UDP.
+/// Totals of a stream: separate for sender and receiver with TCP, combined with UDP.
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -63,7 +63,7 @@ pub struct EndStream {
     pub udp: Option<Measure>,
 }
 
-/// CPU usage of both processes, each in percent of one CPU.
+/// CPU usage of both processes, in percent of one CPU.
 #[apply(
     f64 => #[serde(deserialize_with = "real")],
 )]
@@ -79,8 +79,8 @@ pub struct Cpu {
 }
 
 impl Output {
-    /// Parses iperf3's output. If a key is duplicated, its first value is used. The exception is a second
-    /// sum, which is the sum of the other direction, as in 3.7 and 3.8.
+    /// Parses iperf3's output. The first value of a duplicate key is used. In 3.7 and 3.8, a second sum is for the
+    /// other direction.
     pub fn parse(json: &str) -> serde_json::Result<Self> {
         let once: once::Once = serde_json::from_str(json)?;
         serde_json::from_value(once.0)

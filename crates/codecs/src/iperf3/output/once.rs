@@ -10,8 +10,8 @@ use serde_json::{Map, Number, Value};
 
 const OTHER_WAY: &str = "_bidir_reverse";
 
-/// JSON without duplicate keys. The first value of a key is used, except that a second sum becomes the sum of
-/// the other direction.
+/// JSON without duplicate keys. Keeps the first value of a key, but a second sum becomes the sum of the other
+/// direction.
 pub(super) struct Once(pub(super) Value);
 
 impl<'de> Deserialize<'de> for Once {

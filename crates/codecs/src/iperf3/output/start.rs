@@ -5,7 +5,7 @@ use serde_with::{apply, skip_serializing_none};
 
 use crate::iperf3::number::{maybe_real, maybe_whole, whole};
 
-/// Values that some versions omit, or that are missing after a failed test.
+/// Values that some versions or failed tests omit.
 #[skip_serializing_none]
 #[apply(
     Option<i64> => #[serde(deserialize_with = "maybe_whole")],
@@ -86,7 +86,7 @@ pub struct TestStart {
     /// Seconds.
     pub duration: i64,
     pub bytes: i64,
-    /// The number of writes, if that ends the test.
+    /// Number of writes, if that ends the test.
     pub blocks: i64,
     /// 1 if the server sends.
     pub reverse: i64,

@@ -1,4 +1,4 @@
-//! The limits of an iperf3 server (`get_parameters` in iperf_api.c, iperf.h).
+//! Limits of an iperf3 server (`get_parameters` in iperf_api.c, iperf.h).
 
 use std::ops::RangeInclusive;
 
@@ -10,7 +10,7 @@ use crate::iperf3::ErrorCode;
 pub(super) const MAX_STREAMS: usize = 128;
 
 impl Params {
-    /// Applies the same checks as iperf3's server.
+    /// Makes the same checks as iperf3's server.
     pub fn check(&self) -> Result<(), ErrorCode> {
         if self.sctp {
             return Err(ErrorCode::NO_SCTP);
@@ -40,7 +40,7 @@ impl Params {
         }
     }
 
-    /// Returns the allowed lengths. If a UDP client omits the length, datagrams may have any length.
+    /// Returns the allowed lengths. If a UDP client omits the length, datagrams may have any.
     fn lengths(&self) -> RangeInclusive<i64> {
         match self.transport() {
             Transport::Udp if self.len == 0 => 0..=0,

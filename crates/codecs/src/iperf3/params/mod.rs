@@ -69,7 +69,7 @@ pub struct Params {
     /// `-L`: the IPv6 flow label.
     #[serde(skip_serializing_if = "zero")]
     pub flowlabel: i64,
-    /// `-T`: a prefix printed on each line of output.
+    /// `-T`: a prefix on each line of output.
     pub title: Option<String>,
     /// `--extra-data`: copied to the JSON output.
     pub extra_data: Option<String>,
@@ -99,7 +99,7 @@ pub struct Params {
     pub plumb: Option<Extension>,
 }
 
-/// Settings that iperf3 does not have. A peer that does not support them runs a normal iperf3 test.
+/// Settings that iperf3 lacks. A peer without support for them runs a normal iperf3 test.
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Extension {
@@ -109,13 +109,12 @@ pub struct Extension {
     pub cpus: Option<Vec<u32>>,
 }
 
-/// A stream of the test. Both ends number streams in the order in which they are connected: 1, 3, 4, 5 and so
-/// on. Like iperf3, they skip 2.
+/// A stream of the test. Both ends number streams in the order of connecting: 1, 3, 4, 5 and so on. Like iperf3,
+/// they skip 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlannedStream {
     pub id: u32,
-    /// The direction of this stream. In a bidirectional test, the streams that the client sends are connected
-    /// first.
+    /// In a bidirectional test, the client's sending streams are connected first.
     pub direction: Direction,
 }
 
@@ -134,7 +133,7 @@ impl Params {
         }
     }
 
-    /// Returns the streams in the order in which they are connected. There are at most 256.
+    /// Returns the streams in the order of connecting, at most 256.
     #[must_use]
     pub fn streams(&self) -> Vec<PlannedStream> {
         let parallel = usize::try_from(self.parallel.unwrap_or(1)).unwrap_or(0).min(limits::MAX_STREAMS);
@@ -153,7 +152,7 @@ fn one<S: serde::Serializer>(flag: &bool, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_u8(u8::from(*flag))
 }
 
-/// Parses an extension. One that cannot be parsed is ignored, because a later version may use another format.
+/// Ignores an invalid extension, because a later version may use another format.
 fn lenient<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Extension>, D::Error> {
     Value::deserialize(from).map(|value| serde_json::from_value(value).ok())
 }

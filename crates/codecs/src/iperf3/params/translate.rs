@@ -7,9 +7,9 @@ use workload::{Direction, Mode, SocketSettings, StreamSettings, Transport, Until
 use super::{Extension, Params};
 
 const SECOND: u64 = 1_000_000_000;
-/// The limit on samples over all streams. A sample takes a few hundred bytes.
+/// Maximum number of samples over all streams. A sample takes a few hundred bytes.
 const MOST_SAMPLES: u64 = 200_000;
-/// The assumed duration of a test with a length in bytes.
+/// Assumed duration of a test that ends after a number of bytes.
 const SUPPOSED: Nanos = Nanos::from_secs(600);
 const SHORTEST: Nanos = Nanos::from_millis(10);
 const LONGEST: Nanos = Nanos::from_secs(60);
@@ -31,8 +31,8 @@ pub struct Unsayable {
 }
 
 impl Params {
-    /// Converts settings to parameters. Fails if the warm-up is not a whole number of seconds or is combined
-    /// with a byte limit, or if a value exceeds the limits of an iperf3 server.
+    /// Converts settings to parameters. Fails if the warm-up is not in whole seconds or comes with a byte limit, or
+    /// if a value exceeds an iperf3 server's limits.
     pub fn of(load: &StreamSettings) -> Result<Self, Unsayable> {
         let (time, num) = match load.until {
             Until::Elapsed(time) => (whole(time.0.div_ceil(SECOND)), 0),
@@ -71,8 +71,7 @@ impl Params {
         Ok(params)
     }
 
-    /// Call [`Self::check`] first. The interval defaults to one second; its minimum bounds the memory used by
-    /// samples.
+    /// Call [`Self::check`] first. The interval defaults to one second. Its minimum bounds the memory for samples.
     #[must_use]
     pub fn load(&self) -> StreamSettings {
         let transport = self.transport();
@@ -104,7 +103,7 @@ impl Params {
         Nanos((time.0 / MOST_SAMPLES).saturating_mul(self.streams().len() as u64))
     }
 
-    /// Returns when the test ends. Blocks are assumed to be full, and an unlimited test ends after a day.
+    /// Returns when the test ends. Assumes full blocks, and ends an unlimited test after a day.
     fn until(&self, length: u64) -> Until {
         match (self.num, self.blockcount) {
             (0, 0) if self.time == 0 => Until::Elapsed(DAY),

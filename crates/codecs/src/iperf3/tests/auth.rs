@@ -1,4 +1,4 @@
-//! Tokens from a stock client and from plumb itself.
+//! Tokens from a stock client and from plumb.
 
 use crate::iperf3::auth::{Claim, Credentials, KeyError, LoginDenial, Padding, PrivateKey, PublicKey, Users};
 use serde_json::Value;

@@ -83,7 +83,7 @@ pub(super) fn bytes(hex: &str) -> Vec<u8> {
     (0..hex.len() / 2).map(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).unwrap()).collect()
 }
 
-/// A zero byte starts the length of a JSON text, because no state is zero.
+/// No state is zero, so a zero byte starts the length of a JSON text.
 pub(super) fn words(mut bytes: &[u8], of_client: bool) -> Vec<Word> {
     let mut words = Vec::new();
     if let (true, Some((cookie, rest))) = (of_client, bytes.split_first_chunk()) {

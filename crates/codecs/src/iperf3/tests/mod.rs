@@ -1,4 +1,4 @@
-//! Tests iperf3's protocol with captures of iperf3 3.12, split into arbitrary chunks, and with invalid data.
+//! Tests the protocol with captures of iperf3 3.12 split into arbitrary chunks, and with invalid data.
 
 mod auth;
 mod capture;

@@ -1,4 +1,4 @@
-//! Checks that the JSON output of iperf3 3.12 round-trips without loss in both roles.
+//! Checks that iperf3 3.12's JSON output round-trips without loss in both roles.
 
 use crate::iperf3::output::Output;
 

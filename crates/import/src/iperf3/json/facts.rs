@@ -1,4 +1,4 @@
-//! Settings and facts at the start of iperf3's JSON.
+//! Settings at the start of iperf3's JSON.
 
 use std::collections::BTreeMap;
 

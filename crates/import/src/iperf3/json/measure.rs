@@ -1,10 +1,10 @@
-//! Converts the measures in iperf3's JSON.
+//! Converts measures in iperf3's JSON.
 
 use codecs::iperf3::output::Measure;
 use units::{Bytes, Nanos};
 use workload::{DatagramSample, Interval, TcpSample};
 
-/// Larger values mean that the log is damaged: 30 years, or an exabyte.
+/// With larger values, the log is damaged: 30 years, or an exabyte.
 const LONGEST: f64 = 1e9;
 const MOST_BYTES: i64 = 1 << 60;
 

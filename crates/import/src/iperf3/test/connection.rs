@@ -21,7 +21,7 @@ pub(super) struct Connection {
     pub(super) local: Option<String>,
     pub(super) remote: Option<String>,
     pub(super) series: Series,
-    /// The time at which the clock was reset, after the `-O` period.
+    /// When the clock was reset, after the `-O` period.
     pub(super) zero: Nanos,
     pub(super) sends: Option<bool>,
     pub(super) of_sender: Option<Interval>,
@@ -42,8 +42,8 @@ impl Connection {
         self.series.len() > 0 || self.of_sender.is_some() || self.of_receiver.is_some()
     }
 
-    /// Drops the last interval if its number of datagrams, at the end of the line, was cut off. Only a
-    /// different datagram size shows this.
+    /// Drops the last interval if its number of datagrams was cut off at the end of the line, which only a
+    /// different datagram size shows.
     pub(super) fn drop_cut_number(&mut self) {
         let [before, last] = self.sizes;
         let Some(last) = last else { return };
@@ -155,9 +155,8 @@ pub(super) fn interval(row: &Row, rest: Rest) -> Option<Interval> {
     Some(Interval { start: row.start, end, bytes: carried.bytes, warmup: row.omitted, tcp, datagrams })
 }
 
-/// In version 3.12, the time of the first interval after the `-O` period starts before the clock was reset,
-/// but its bytes are counted only after that. The actual interval lasts from zero to its end, and the printed
-/// rate is invalid.
+/// Returns the first interval after the `-O` period. Version 3.12 prints a start before the clock reset, but counts
+/// bytes only after it. The interval actually lasts from zero to the printed end, and the printed rate is invalid.
 pub(super) fn since_zero(row: &Row, rest: Rest) -> Option<Interval> {
     let elapsed = row.end.seconds();
     let rate = Figure { value: row.transfer.value * 8.0 / elapsed.max(0.01), within: 0.0 };
@@ -173,8 +172,8 @@ pub(super) fn bytes_per_datagram(interval: &Interval, datagrams: u64) -> f64 {
     interval.bytes.0 as f64 / datagrams.max(1) as f64
 }
 
-/// The received part of a summary of sent bytes, from the datagrams that the server received. `None` if the
-/// server sent its report too early, or lost more datagrams than were sent.
+/// Returns the received part of a summary of sent bytes, judging by the datagrams that the server received. `None`
+/// if the server reported too early, or lost more datagrams than were sent.
 pub(super) fn received(summary: Interval, sent: u64) -> Option<Interval> {
     let Some(datagrams) = summary.datagrams else { return Some(summary) };
     let counted = datagrams.count as f64 + datagrams.lost.max(0) as f64;
@@ -186,5 +185,5 @@ pub(super) fn received(summary: Interval, sent: u64) -> Option<Interval> {
     Some(Interval { bytes: Bytes((summary.bytes.0 as f64 * share).round() as u64), ..summary })
 }
 
-/// If it received less than this fraction, the server sent its report too early.
+/// The server reported too early if it counted less than this fraction of the datagrams.
 const COUNTED: f64 = 0.9;

@@ -1,4 +1,4 @@
-//! Completes a test at the end of its log: determines the end and direction, and adds notes on missing data.
+//! Completes a test at the end of its log: determines its end and direction, and adds notes on missing data.
 
 use workload::{Interval, Transport};
 
@@ -15,7 +15,7 @@ use crate::{
     places,
 };
 
-/// If a sum exceeds its connections by more than this fraction, rounding cannot explain the difference.
+/// Rounding explains a sum that exceeds its connections by up to this fraction.
 const MORE: f64 = 0.03;
 
 #[derive(Debug)]
@@ -114,12 +114,12 @@ impl Test {
         })
     }
 
-    /// Drops trailing intervals that only some of the connections have because the log was cut off.
+    /// The log may have been cut off: drops trailing intervals that only some of the connections have.
     fn trim(&mut self) {
         self.streams.iter_mut().for_each(Connection::drop_cut_number);
         let ends = || self.streams.iter().filter_map(|connection| connection.series.end());
         let Some(least) = ends().min() else { return };
-        // A longer sum belongs to rows that are missing.
+        // A sum that ends later includes rows that are missing.
         let ends_with_them = |sum: &&mut Connection| {
             sum.series.end().is_some_and(|end| end.0 <= least.0 + 3 * sum.series.last_length().0 / 2)
         };
@@ -185,8 +185,8 @@ impl Test {
         self.udp || (asked && !self.counts_segments)
     }
 
-    /// The end that wrote the log, from its first line, tags, command, error or summary. Only a client has
-    /// both summaries. If the columns contradict the command, the command belongs to the other end.
+    /// Returns the end that wrote the log, judging by its first line, tags, command, error or summary. Only a
+    /// client has both summaries. If the columns contradict the command, the command is the other end's.
     fn writer(&self) -> Option<End> {
         let receives_only = || self.streams.iter().any(|it| it.sends == Some(false));
         let by_command = || match (self.asked.client, self.asked.server) {
@@ -217,9 +217,9 @@ impl Test {
             })
     }
 
-    /// Whether this end sends its untagged connections, which all have the same direction. If the columns do
-    /// not show it, a client sends unless the test is reversed, and a server receives unless its summary
-    /// contains only sent data. `None` if the relevant lines are missing.
+    /// Returns whether this end sends its untagged connections, which all have the same direction. If the columns
+    /// do not show it, a client sends unless the test is reversed, and a server receives unless its summary has
+    /// only sent data. `None` if the relevant lines are missing.
     fn sends(&self, end: Option<End>) -> Option<bool> {
         let all = || self.streams.iter().filter(|it| it.tag.is_none());
         if let Some(sends) = all().chain(&self.sums).find_map(|it| it.sends) {
@@ -228,7 +228,7 @@ impl Test {
         if end == Some(End::Server) {
             return Some(all().any(|it| it.of_sender.is_some() && it.of_receiver.is_none()));
         }
-        // On Linux, the sender prints retransmits. A summary on its own may contain those of the other end.
+        // On Linux, the sender prints retransmits. A summary alone may contain the other end's.
         let counted = |interval: &Interval| interval.tcp.is_some();
         let from_other_end = self.interval_heads.is_some_and(|heads| !heads.segments)
             && all().any(|it| it.of_sender.as_ref().is_some_and(counted));
@@ -237,7 +237,7 @@ impl Test {
     }
 }
 
-/// Keeps the totals of a sum, from which the rounded totals of its connections may differ.
+/// Keeps the totals of a sum. The rounded totals of its connections may add up to something else.
 fn add_up_to(sum: &Connection, streams: &mut [Stream]) {
     for side in [Side::Sender, Side::Receiver] {
         let Some(totals) = sum.totals(side) else { continue };

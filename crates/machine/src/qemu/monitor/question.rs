@@ -1,4 +1,4 @@
-//! A QMP client for untrusted monitors. It limits its waits and the length of replies
+//! A QMP client for untrusted monitors, with limits on waits and on the length of replies
 //! (docs/interop/qmp-spec.txt of QEMU 7.2).
 
 use std::{
@@ -15,7 +15,7 @@ use std::{
 use serde_json::{Value, json};
 use thiserror::Error;
 
-/// A monitor sends its greeting immediately, unless it has another client.
+/// A monitor sends its greeting immediately unless it has another client.
 const PATIENCE: Duration = Duration::from_secs(5);
 const GLANCE: Duration = Duration::from_millis(200);
 const MAX_LINE: usize = 4 << 20;
@@ -101,7 +101,7 @@ impl Questions {
             ErrorKind::Interrupted => MonitorError::Interrupted,
             _ => MonitorError::Silent { command, source },
         };
-        // Empty arguments are omitted. QEMU reads byte by byte, using two system calls for each byte.
+        // Empty arguments are omitted: QEMU reads byte by byte, with two system calls for each byte.
         let order = match arguments.as_object() {
             Some(none) if none.is_empty() => json!({ "execute": command }),
             _ => json!({ "execute": command, "arguments": arguments }),
@@ -135,7 +135,7 @@ impl Questions {
             if is_late {
                 return Err(ErrorKind::TimedOut.into());
             }
-            // `read_until` would not check the limits as long as bytes arrive one at a time.
+            // `read_until` would not check the limits while bytes arrive one at a time.
             match self.from.fill_buf() {
                 Ok([]) => return Err(io::Error::new(ErrorKind::UnexpectedEof, "the connection was closed")),
                 Ok(bytes) => {

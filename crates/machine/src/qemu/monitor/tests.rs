@@ -103,7 +103,7 @@ fn queries_all_properties_and_changes_none() {
 fn times_out_if_monitor_has_another_client() {
     with(
         |mut socket| {
-            // This waits until the client gives up.
+            // Waits until the client gives up.
             let _ = std::io::Read::read(&mut socket, &mut [0]);
         },
         |monitor| {

@@ -72,7 +72,7 @@ fn steps_add_up_to_the_total() {
 
 #[test]
 fn slow_layer_is_shown_only_in_its_place() {
-    // If other work starts or ends between two measurements, the speed of every layer changes.
+    // Other work that starts or ends between two measurements changes the speed of every layer.
     let disturbed = (0..4).all(|_| std::panic::catch_unwind(check_slow_layer).is_err());
     if disturbed {
         check_slow_layer();

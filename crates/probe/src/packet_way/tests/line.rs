@@ -1,4 +1,4 @@
-//! Sockets of a ping-pong that send and receive whole messages.
+//! Sockets that send and receive whole messages of a ping-pong.
 
 use std::{
     io::{ErrorKind, Read, Write},
@@ -91,7 +91,7 @@ impl Line {
                 Err(error) if error.kind() == ErrorKind::WouldBlock && spin => {}
                 // A call with a timeout returns EINTR when a stopped process continues, see signal(7).
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // ECONNREFUSED means that an earlier datagram was sent to a client that has exited.
+                // ECONNREFUSED: an earlier datagram went to a client that has exited.
                 Err(error)
                     if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::ConnectionRefused) =>
                 {

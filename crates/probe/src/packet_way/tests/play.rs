@@ -35,8 +35,7 @@ pub(super) struct Play {
 }
 
 impl Play {
-    /// Every instance has its own port. Short messages have no token, so concurrent tests on the same port
-    /// would mix them up.
+    /// Every instance has its own port, because short messages have no token and concurrent tests would mix them up.
     pub(super) fn new(transport: Transport, length: usize, server: impl Into<IpAddr>) -> Self {
         static NEXT: AtomicU16 = AtomicU16::new(PORT);
         Self {

@@ -1,4 +1,4 @@
-//! A wide table in which each column has a name, a unit and a value per row.
+//! A table in which each column has a name, a unit and a value per row.
 
 use super::line;
 
@@ -13,7 +13,7 @@ impl<'a, R> Table<'a, R> {
         Self { columns: Vec::new() }
     }
 
-    /// Adds a column with its unit in the heading. Unknown values are left empty rather than written as zero.
+    /// Adds a column with its unit in the heading. Unknown values are empty rather than zero.
     pub(super) fn column<T: ToString>(
         mut self,
         name: &str,

@@ -1,4 +1,4 @@
-//! Writes one row per trial, from the run's record if available and otherwise from the findings.
+//! Writes one row per trial, from the run's record or, without one, from the findings.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ struct Row<'a> {
     path: Option<&'a str>,
     workload: Option<&'a str>,
     levels: Option<&'a BTreeMap<String, String>>,
-    /// The metric's value, which probed trials have too. `None` if unknown.
+    /// The metric's value, which probed trials have, too.
     value: Option<f64>,
     trial: Option<&'a Trial>,
 }
@@ -112,7 +112,7 @@ fn of_kinds<'a>(table: Trials<'a>, head: &str) -> Trials<'a> {
     table.column(head, "", move |row: &Row<'_>| row.trial?.measurement.kind().column(&phrase))
 }
 
-/// Findings never include results from probed trials.
+/// Findings exclude probed trials.
 const fn arm(arm: Arm) -> &'static str {
     match arm {
         Arm::Measure => "measure",

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 pub(super) struct Anchors(BTreeMap<String, usize>);
 
 impl Anchors {
-    /// Turns `Cost of each layer` into `cost-of-each-layer`. Duplicates get a number.
+    /// Turns `Cost of each layer` into `cost-of-each-layer`. Appends a number to duplicates.
     pub(super) fn of(&mut self, title: &str) -> String {
         let name = Self::first(title);
         let times = self.0.entry(name.clone()).or_default();

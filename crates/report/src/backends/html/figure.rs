@@ -1,11 +1,11 @@
-//! Charts in a page, drawn for screens and for phones, with downloads of the chart and its data.
+//! Charts in a page, drawn for screens and for phones, with the chart and its data for download.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 
 use super::super::escape::html;
 use crate::chart::{self, Chart, NARROW, PAGE, Theme};
 
-/// The maximum size of a page's charts in bytes. Beyond it, the page shows the command that draws the chart.
+/// Maximum size of a page's charts in bytes. For further charts, the page shows the commands that draw them.
 const MOST: usize = 600 << 10;
 
 #[derive(Debug, Default)]

@@ -1,4 +1,4 @@
-//! The page's script, generated from TypeScript in the `script` folder (`cargo xtask generate`), and its hash for a
+//! The page's script, generated from TypeScript in `script` (`cargo xtask generate`), and its hash for a
 //! content security policy.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
@@ -11,7 +11,7 @@ pub(super) fn element() -> String {
     format!("<script>{SCRIPT}</script>\n")
 }
 
-/// The hash in content-security-policy form: <https://www.w3.org/TR/CSP3/#grammardef-hash-source>.
+/// The hash as a CSP source: <https://www.w3.org/TR/CSP3/#grammardef-hash-source>.
 pub(super) fn digest() -> String {
     format!("sha256-{}", BASE64_STANDARD.encode(Sha256::digest(SCRIPT)))
 }

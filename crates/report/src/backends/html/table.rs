@@ -1,4 +1,4 @@
-//! Tables. Where a table does not fit, each of its rows becomes a list of labelled values.
+//! Tables. Where a table does not fit, its rows become lists of labelled values.
 
 use std::collections::BTreeSet;
 
@@ -15,16 +15,16 @@ const PADDING: f64 = 8.0;
 const REM: f64 = 16.0;
 /// Distance between the widths at which tables change their layout, in rem.
 const STEP: u32 = 2;
-/// The maximum width of any table, in rem.
+/// Maximum width of a table, in rem.
 const MOST: u32 = 66;
-/// The minimum width of any screen, in rem.
+/// Minimum width of a screen, in rem.
 const SMALL: u32 = 18;
-/// The maximum length in characters of a word that stays on one line. Longer words may break anywhere.
+/// Words of more characters may break anywhere.
 const LONG: usize = 24;
 
 #[derive(Debug, Default)]
 pub(super) struct Tables {
-    /// The widths, in rem, up to which the page shows its tables as lists.
+    /// Widths, in rem, up to which tables become lists.
     limits: BTreeSet<u32>,
     columns: usize,
 }
@@ -97,7 +97,7 @@ impl Tables {
     }
 }
 
-/// Defines the columns' titles as CSS strings: <https://www.w3.org/TR/css-syntax-3/#consume-string-token>.
+/// Defines column titles as CSS strings: <https://www.w3.org/TR/css-syntax-3/#consume-string-token>.
 fn labels(table: &Table) -> String {
     let labels = (1..).zip(&table.columns).map(|(number, column)| {
         let title = column.title.replace('\\', "\\\\").replace('"', "\\22 ").replace('\n', " ");

@@ -1,4 +1,4 @@
-//! Lays out tables in columns. If they do not fit, each row becomes a list of key-value pairs.
+//! Lays out tables in columns, or each row as key-value pairs if the columns do not fit.
 
 use std::cmp::Reverse;
 
@@ -10,9 +10,9 @@ use crate::{
 
 const GAP: usize = 2;
 const INDENT: usize = 2;
-/// Words in titles that are longer than this may be broken at hyphens.
+/// Longer words in titles may be broken at hyphens.
 const SHORT_WORD: usize = 8;
-/// If a row needs more lines than this, the table is shown as pairs.
+/// If a row needs more lines, the table becomes pairs.
 const MOST_LINES: usize = 4;
 const WIDE: usize = 5;
 
@@ -47,7 +47,7 @@ fn widths(table: &Table, width: usize) -> Option<Vec<usize>> {
     let mut widths: Vec<usize> = extents.iter().map(Extent::natural).collect();
     while widths.iter().sum::<usize>() > room {
         let shrinkable = (0..widths.len()).filter(|&index| widths[index] > extents[index].word);
-        // Shrink the column in which the fewest cells have to wrap. Titles usually wrap first.
+        // Shrink the column in which the fewest cells have to wrap.
         let cheapest = shrinkable
             .min_by_key(|&index| (extents[index].wrapped_at(widths[index] - 1), Reverse(widths[index])))?;
         widths[cheapest] -= 1;
@@ -88,7 +88,7 @@ fn columns(table: &Table, widths: &[usize]) -> Vec<Line> {
     lines
 }
 
-/// Allows breaks at hyphens only in long words of titles, so that units such as `CPU-s/GB` stay whole.
+/// Allows breaks at hyphens only in long words, so that units such as `CPU-s/GB` stay whole.
 fn title(column: &Column) -> Text {
     let long = |word: &str| word.chars().count() > SHORT_WORD;
     let words: Vec<String> = column

@@ -1,4 +1,4 @@
-//! Wraps text at spaces and preserves tones. Widths are in terminal columns, of which wide characters take two.
+//! Wraps text and preserves tones. Widths are in terminal columns, and wide characters take two.
 
 use console::measure_text_width;
 
@@ -16,7 +16,7 @@ struct Word {
     spaced: bool,
 }
 
-/// Wraps at spaces. Only a word that is wider than a line is broken.
+/// Wraps at spaces. Breaks only words that are wider than a line.
 pub(super) fn wrap(text: &Text, width: usize) -> Vec<Line> {
     let width = width.max(1);
     let mut lines: Vec<Characters> = vec![Characters::new()];
@@ -68,7 +68,7 @@ fn words(text: &Text) -> Vec<Word> {
     let of_span = |span: &Span| span.text.chars().map(|character| (character, span.tone)).collect::<Vec<_>>();
     let mut characters = text.0.iter().flat_map(of_span).peekable();
     while let Some((character, tone)) = characters.next() {
-        // Keep a number and its percent sign on one line, even without a no-break space.
+        // Keep a number and its percent sign together, even without a no-break space.
         let signed = characters.peek().is_some_and(|(next, _)| *next == '%');
         let space = character != GLUE && character.is_whitespace() && !signed;
         match words.last_mut() {
@@ -89,7 +89,7 @@ fn columns(characters: &Characters) -> usize {
     measure_text_width(&characters.iter().map(|(character, _)| *character).collect::<String>())
 }
 
-/// A space between two words of the same tone takes on that tone.
+/// A space between words of the same tone gets that tone.
 fn space_between(line: &Characters, word: &Characters) -> (char, Tone) {
     let tone = |character: Option<&(char, Tone)>| character.map_or(Tone::Plain, |(_, tone)| *tone);
     let (before, after) = (tone(line.last()), tone(word.first()));

@@ -1,5 +1,4 @@
-//! The knees of the factors. A knee is the level from which the metric stops growing with the factor. Shown
-//! with the curve.
+//! The factors' knees and curves. A knee is the level from which the metric stops growing with the factor.
 
 use findings::{Answer, Knee};
 use units::Confidence;

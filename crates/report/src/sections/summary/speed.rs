@@ -38,7 +38,7 @@ fn values(findings: &Findings, workload: &WorkloadVerdict) -> String {
     }
 }
 
-/// Formats common settings: ` (offload=on)`, or ` (settings all on)` if all levels are equal.
+/// Formats shared settings: ` (offload=on)`, or ` (settings all on)` if all levels are equal.
 pub(super) fn settings(levels: &BTreeMap<String, String>) -> Option<String> {
     let mut values = levels.values();
     let first = values.next()?;
@@ -56,7 +56,7 @@ fn calls(result: &ResultSummary) -> Option<String> {
     let (call, number) = share(|call| call.calls).filter(|_| result.metric == Metric::Count)?;
     let total = phrases::value(result.metric, result.value.estimate);
     let phrase = format!("{total} system calls, {number} of these {call}");
-    // Most of the calls' time may be waiting or running a guest.
+    // Use CPU time, because most of the elapsed time may be waiting or running a guest.
     Some(match share(|call| call.running.unwrap_or_default().0) {
         None => phrase,
         Some((longest, time)) if longest == call => format!("{phrase}, with {time} of the CPU time"),

@@ -121,13 +121,12 @@ pub(super) const fn is_split(call: &SyscallCount) -> bool {
     call.running.is_some() || call.waiting.is_some() || call.guest.is_some()
 }
 
-/// Formats a rate such as `2.00` or `0.0071`. Rates below one in ten thousand are shown as a bound.
+/// Formats a rate such as `2.00` or `0.0071`. Shows a rate below one in ten thousand as a bound.
 pub(super) fn rare(rate: f64) -> String {
     if rate > 0.0 && rate < 1e-4 { "<0.0001".to_owned() } else { significant(rate, 3) }
 }
 
-/// Names the caller as far as it is known: `server, qemu-system-x86, CPU 0/KVM`. If there is only one
-/// process, its name is omitted.
+/// Names the caller as far as known: `server, qemu-system-x86, CPU 0/KVM`. Omits the process if there is only one.
 fn whose(call: Call<'_>, alone: bool) -> String {
     let count = call.count;
     // Most threads have the same name as their process.

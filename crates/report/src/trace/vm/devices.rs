@@ -1,4 +1,4 @@
-//! A machine's network devices: the thread that moves their packets, their attachment, and their traffic.
+//! A machine's network devices: their packet-processing thread, attachment and traffic.
 
 use findings::VmSummary;
 use samples::{NegotiatedFeatures, VmDevice};

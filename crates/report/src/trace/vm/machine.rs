@@ -1,4 +1,4 @@
-//! A machine's process, processor, memory and control group.
+//! A machine's process, processor, memory and cgroup.
 
 use samples::{VmAccelerator, VmFacts};
 use units::significant;

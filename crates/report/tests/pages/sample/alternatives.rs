@@ -18,8 +18,7 @@ use super::{
     run, verdict,
 };
 
-/// Each entry has the path, the stream's rank and rate in Gbit/s, and the rank and value (in ns) of its
-/// median round trip.
+/// The path, the stream's rank and rate in Gbit/s, and the rank and value (in ns) of the median round trip.
 const FOUR: [(&str, u32, f64, u32, f64); 4] = [
     ("node-to-node", 1, 23.5, 1, 65_700.0),
     ("microvm", 3, 10.6, 4, 177_200.0),

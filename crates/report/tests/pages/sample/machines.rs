@@ -1,4 +1,4 @@
-//! A run between guests, with and without vhost, and without observers: the CPU time of each machine, as seen by its
+//! A run between guests, with and without vhost, and without probes: each machine's CPU time, as seen by its
 //! host and by itself.
 
 use findings::{

@@ -1,5 +1,4 @@
-//! A probed run over two paths: a pod behind an egress gateway, and the wire by itself. It has streams and
-//! messages.
+//! A probed run with streams and messages over two paths: a pod behind an egress gateway, and the bare wire.
 
 use std::cmp::Reverse;
 

@@ -1,5 +1,4 @@
-//! The run that produced the findings: one trial for each of two results, with the samples that reports show
-//! folded.
+//! The run that produced the findings: one trial for each of two results, with the samples that reports fold.
 
 use samples::{
     Arm, CpuUsage, Design, Environment, MachineCpu, Origin, PathCheck, ResultRecord, RunHeader, RunId,

@@ -12,8 +12,7 @@ use workload::Metric;
 
 use super::{nothing, path, results::result, run, verdict};
 
-/// Each row has the queues, the streams, the rate in Gbit/s, the CPUs of the client and the server, and the
-/// reason for ending the result's trials.
+/// Queues, streams, rate in Gbit/s, CPUs of client and server, and why the trials ended.
 type Row = (u32, u32, f64, f64, f64, EndReason);
 
 const SETTLED: EndReason = EndReason::Settled;

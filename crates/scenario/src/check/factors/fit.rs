@@ -16,7 +16,7 @@ use crate::{
     workload::Workload,
 };
 
-/// The maximum number of results in a plan with factors, unless there are more paths than this.
+/// The maximum number of results in a plan with factors, unless it has more pairs of path and workload.
 const CELLS: usize = 2000;
 
 pub(crate) fn fit(document: &Document, scenario: &Scenario) -> Vec<Problem> {
@@ -122,7 +122,7 @@ fn spin_on_one_cpu(document: &Document, scenario: &Scenario) -> Option<Problem> 
 }
 
 fn too_many(document: &Document, scenario: &Scenario) -> Option<Problem> {
-    // Without factors, there may be many results simply because there are many pairs of hosts.
+    // Without factors, many results only mean many pairs of hosts, so there is no limit.
     let last = document.factors.iter().last()?;
     let results = pairs(scenario).map(|(path, workload)| {
         let applied = scenario.factors.iter().filter(|factor| factor.applies_to(path, workload));

@@ -12,11 +12,10 @@ use crate::{
 
 pub(in crate::check) const STREAMS: RangeInclusive<u32> = 1..=1024;
 pub(in crate::check) const STREAM_MESSAGE: RangeInclusive<u64> = 1..=16 << 20;
-/// The payload of a stream's datagram in bytes. It must have room for a sequence number and, together with
-/// the IPv4 and UDP headers, fit 65535 bytes.
+/// The payload of a stream's datagram in bytes. It must hold a sequence number and, with the IPv4 and UDP
+/// headers, fit 65535 bytes.
 const DATAGRAMS: RangeInclusive<u64> = 16..=65_507;
-/// The size of a ping-pong message in bytes. It must have room for a sequence number, and the engine must
-/// support it.
+/// The size of a ping-pong message in bytes. It must hold a sequence number, and the engine must support it.
 pub(in crate::check) const MESSAGES: RangeInclusive<u64> = 16..=PingPongSettings::LARGEST.0;
 pub(super) const EXCHANGE: RangeInclusive<u64> = 1..=16 << 20;
 

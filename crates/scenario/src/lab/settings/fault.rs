@@ -1,4 +1,4 @@
-//! The fault of a device or of its host. [`crate::check::place_faults`] replaces its name by the fault.
+//! The fault of a device or of its host. [`crate::check::place_faults`] replaces its name with the fault.
 
 use super::{DeviceSetting, DeviceSettings};
 use crate::{

@@ -1,4 +1,4 @@
-//! Offloads of a device. Each of the five has its own key, and there are keys for groups of them.
+//! Device offloads. Each of the five has a key, and other keys set several at once.
 
 use serde::{Deserialize, Serialize};
 
@@ -59,7 +59,7 @@ impl DeviceSetting for Switches {
 
     fn meet(&self, one: &DeviceSettings, other: &DeviceSettings) -> bool {
         let both = one.offloads.each().into_iter().zip(other.offloads.each());
-        // LLVM 22 ordered the branches of `any` by memory address, so that builds were not reproducible.
+        // With `any`, LLVM 22 ordered the branches by memory address, so builds were not reproducible.
         both.fold(false, |meet, (one, other)| meet | (one.is_some() & other.is_some()))
     }
 }

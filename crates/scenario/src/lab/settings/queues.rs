@@ -1,5 +1,5 @@
-//! The number of queues per direction. It is limited by the number at creation and, in a guest, by its
-//! virtual machine.
+//! The number of queues per direction, limited by the number at creation and, in a guest, by its virtual
+//! machine.
 
 use super::{DeviceSetting, DeviceSettings};
 use crate::{

@@ -11,9 +11,9 @@ use crate::{
     vm::VirtioNet,
 };
 
-/// The minimum ring size. If a ring has fewer slots than the largest packet needs (`MAX_SKB_FRAGS` plus 2), a
-/// driver that has stopped its queue never restarts it. The size of a virtio ring is a power of two (VIRTIO
-/// 1.2, section 2.7), up to 32768.
+/// The minimum ring size. With fewer slots than the largest packet needs (`MAX_SKB_FRAGS` plus 2), a driver
+/// that has stopped its queue never restarts it. The size of a virtio ring is a power of two (VIRTIO 1.2,
+/// section 2.7), up to 32768.
 const FEWEST: u32 = 32;
 const MOST: u32 = 32_768;
 
@@ -48,7 +48,7 @@ impl DeviceSetting for Rings {
         (one.rx.is_some() && other.rx.is_some()) || (one.tx.is_some() && other.tx.is_some())
     }
 
-    /// Creates the guest's device with a larger receive ring if necessary, because the monitor sets the
+    /// Enlarges the receive ring that the guest's device is created with, because the monitor sets the
     /// maximum. QEMU does not support larger transmit rings for tap devices.
     fn make_room(&self, lab: &mut Lab, device: &DeviceRef, settings: &DeviceSettings) {
         let [usual, .., most] = VirtioNet::RINGS;

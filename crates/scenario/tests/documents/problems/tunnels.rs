@@ -97,12 +97,11 @@ fn reports_bridge_on_a_tunnel_without_ethernet() {
     Scenario::parse("test", &bridged("gretap")).expect("carries Ethernet frames");
 }
 
-/// Two tunnels of a kind between the same hosts.
 fn both(kind: &str) -> String {
     TUNNELS.replace("geneve", kind).replace("\"gre\"", &format!("\"{kind}\""))
 }
 
-/// `t1` has other addresses in `b` and `a` than `t0`.
+/// Gives `t1` other addresses than `t0` at both ends.
 fn over_another_wire(text: &str) -> String {
     let wire = "[wires.second]\nbetween = [\"a:eth2\", \"b:eth2\"]\n\
                 addresses = [\"198.18.7.1/24\", \"198.18.7.2/24\"]\n[tunnels.t0]";

@@ -25,8 +25,8 @@ use super::{ClientSpec, Connection};
 const PATIENCE: Nanos = Nanos::from_secs(10);
 const ALL: Nanos = Nanos::from_secs(60);
 const GLANCE: Duration = Duration::from_millis(1);
-/// The time after which a UDP greeting is repeated. It is long because a stock server treats a repeated
-/// greeting as a datagram of the test.
+/// When to repeat a UDP greeting. The wait is long because a stock server takes a repeated greeting for a datagram of
+/// the test.
 const LOST: Nanos = Nanos::from_secs(2);
 
 pub(super) struct Streams {
@@ -49,7 +49,7 @@ pub(super) fn control(spec: &ClientSpec, stop: &Stop) -> Result<TcpStream> {
     socket.bind(&from.into()).map_err(Error::socket("connect from", || from.ip().to_string()))?;
     socket.set_nonblocking(true).map_err(Error::socket("prepare a socket", object))?;
     let started = monotonic();
-    // A nonblocking connect fails with EINPROGRESS. The actual result is read below.
+    // A nonblocking connect returns EINPROGRESS; the actual result is read below.
     let mut connected = socket.connect(&spec.server.into());
     loop {
         match connected {

@@ -14,7 +14,7 @@ use super::super::transport::{Transport, now};
 
 const STOPPED: Nanos = Nanos::from_secs(2);
 
-/// The time to wait for the server's results after a stop request.
+/// The wait for the server's results after a stop request.
 const LAST: Nanos = Nanos::from_millis(1250);
 
 const LONGEST: Nanos = Nanos::from_secs(60);

@@ -37,7 +37,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 pub struct ClientSpec {
     pub server: SocketAddr,
     pub bind: Option<IpAddr>,
-    /// The workload. If its UDP message size is 0, the MSS of the control connection is used, as in iperf3.
+    /// The workload. A UDP message size of 0 means the MSS of the control connection, as in iperf3.
     pub load: StreamSettings,
     pub cpus: Option<Vec<u32>>,
     pub options: Options,
@@ -53,8 +53,7 @@ pub struct Options {
     pub repeating_payload: bool,
     /// `--dont-fragment`, for data sent by the server.
     pub dont_fragment: bool,
-    /// The `-Z` flag, which applies to data sent by the server. The workload's mode applies to data sent by
-    /// the client.
+    /// `-Z`, for data sent by the server. The workload's mode applies to data sent by the client.
     pub zero_copy: bool,
     /// `--fq-rate`, for data sent by the server.
     pub fq_rate: Option<BitRate>,
@@ -77,8 +76,7 @@ pub struct Credentials {
     pub username: String,
     pub password: String,
     pub public_key_pem: String,
-    /// Whether to use PKCS #1 v1.5 padding (for servers before 3.17) instead of OAEP. `None` tries OAEP first
-    /// and then PKCS #1 v1.5.
+    /// Whether to use PKCS #1 v1.5 padding (for servers before 3.17) instead of OAEP. `None` tries OAEP first.
     pub pkcs1_padding: Option<bool>,
 }
 
@@ -90,7 +88,7 @@ pub struct Report {
     /// If the client sends UDP, datagrams missing at the end of a stream also count as lost.
     pub peer: StreamOutcome,
     pub peer_is_plumb: bool,
-    /// Descriptions of the server's impossible claims, which have been removed from `there` and `peer`.
+    /// The server's impossible claims, which are removed from `there` and `peer`.
     pub disbelieved: Vec<String>,
     pub params: Params,
     pub load: StreamSettings,
@@ -116,8 +114,8 @@ pub enum ServerOutput {
     Json(Value),
 }
 
-/// Runs a test. Fails if iperf3's protocol cannot express a setting, or if the server refuses or aborts the
-/// test. A stop request is forwarded to the server.
+/// Runs a test. Fails if iperf3's protocol cannot express a setting, or if the server refuses or aborts the test.
+/// Forwards a stop request to the server.
 pub fn run_client(spec: &ClientSpec, stop: &Stop, observer: &dyn Observer) -> Result<Report> {
     let pkcs1 = spec.options.credentials.as_ref().and_then(|credentials| credentials.pkcs1_padding);
     if pkcs1.is_some() || spec.options.credentials.is_none() {
@@ -129,8 +127,8 @@ pub fn run_client(spec: &ClientSpec, stop: &Stop, observer: &dyn Observer) -> Re
     }
 }
 
-/// Repeats the login with PKCS #1 v1.5. A stock server that refuses a login closes its listener, either
-/// briefly or for good. If it stays closed, the original error is returned.
+/// Repeats the login with PKCS #1 v1.5. Returns the original error if the listener stays closed: a stock server that
+/// refuses a login closes its listener, briefly or for good.
 fn run_again(spec: &ClientSpec, refused: Error, stop: &Stop, observer: &dyn Observer) -> Result<Report> {
     for _ in 0..TRIES {
         thread::sleep(PAUSE);

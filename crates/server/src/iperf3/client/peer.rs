@@ -77,8 +77,7 @@ fn datagrams(theirs: &StreamResults, sends: bool, ours: &EndSeries) -> DatagramS
     }
 }
 
-/// The number of omitted datagrams. Servers before 3.14 do not report it, so the local warm-up is used
-/// instead.
+/// The number of omitted datagrams. Servers before 3.14 do not report it, so the local warm-up is used.
 pub(in crate::iperf3) fn left_out(theirs: &StreamResults, ours: &EndSeries) -> i64 {
     let warmup = ours.intervals.iter().filter(|interval| interval.warmup);
     let datagrams = warmup.filter_map(|interval| interval.datagrams);

@@ -1,5 +1,5 @@
-//! Checks the server's results against local measurements. Impossible claims about sent data are removed.
-//! Impossible claims about received data fail the test, because there is no other source for them.
+//! Checks the server's results against local measurements. Impossible claims about sent data are removed. Impossible
+//! claims about received data fail the test, because no other source exists.
 
 use codecs::iperf3::{Failure, PlannedStream, Results};
 use traffic::{Error, Result, StreamOutcome};
@@ -12,10 +12,10 @@ const UNDER_WAY: u64 = 4 << 30;
 const FASTEST: u64 = 10_000_000_000_000 / 8;
 /// The maximum ratio of received to sent datagrams, since the network may duplicate datagrams.
 const COPIES: u64 = 2;
-/// The plausible range of a CPU usage, in percent of one CPU. Linux supports up to 8192 CPUs, and rounding to
-/// ticks can make a value slightly negative.
+/// The plausible CPU usage, in percent of one CPU. Linux supports up to 8192 CPUs, and rounding to ticks can make a
+/// value slightly negative.
 const CPU: std::ops::RangeInclusive<f64> = -1.0..=100.0 * 8192.0;
-/// The additional time that a server may measure after its client, in seconds.
+/// The maximum time that a server may measure after its client, in seconds.
 const LONGER: f64 = 600.0;
 
 struct Claim {
@@ -24,8 +24,8 @@ struct Claim {
     seconds: f64,
 }
 
-/// Describes each impossible value of a stream or of the CPU usage. Fails if the server claims to have
-/// received more bytes than were sent, or more streams than the test has.
+/// Describes each impossible value of a stream or of the CPU usage. Fails if the server claims more received bytes
+/// than were sent, or more streams than the test has.
 pub(super) fn check_results(
     there: &mut Results,
     plan: &[PlannedStream],

@@ -26,9 +26,9 @@ use super::{
 };
 
 const GLANCE: Duration = Duration::from_millis(2);
-/// The time to wait for unacknowledged data after a timed test.
+/// The wait for unacknowledged data after a timed test.
 const DRAINED: Nanos = Nanos::from_millis(250);
-/// The time to wait for unacknowledged data after a test with a fixed amount, all of which must arrive.
+/// The wait for unacknowledged data after a test with a fixed amount, all of which must arrive.
 const ARRIVED: Nanos = Nanos::from_secs(10);
 const SETTLED: Nanos = Nanos::from_millis(3);
 const REASON: Nanos = Nanos::from_secs(2);
@@ -175,8 +175,7 @@ impl TestRun<'_> {
         control.end_test().map(|()| TestEnd::Acknowledged)
     }
 
-    /// A direction that ended too early. Receivers never end on their own, and senders only when the test
-    /// does.
+    /// A direction that ended too early. Receivers never end on their own, and senders end only with the test.
     fn closed_direction(
         &self,
         [senders, receivers]: &[Option<Run<'_>>; 2],
@@ -232,8 +231,8 @@ impl TestRun<'_> {
         Ok(received >= requested)
     }
 
-    /// Waits for data in flight. The server closes its streams as soon as the test ends, so without this wait
-    /// the two ends would count different amounts.
+    /// Waits for data in flight. Without this wait, the two ends would count different amounts, because the server
+    /// closes its streams as soon as the test ends.
     fn drain(&self, state: &LoopState<'_>) {
         let limit = || match self.load.until {
             Until::Sent(_) if !self.stop.is_asked() => ARRIVED,

@@ -1,5 +1,4 @@
-//! Client tests against stock iperf3 servers on a private loopback. They are skipped if iperf3 is not
-//! installed.
+//! Client tests against stock iperf3 servers on a private loopback. Skipped without iperf3.
 
 mod auth;
 mod endings;
@@ -133,13 +132,12 @@ fn byte_counts(report: &Report, server: &Output, direction: Direction) -> (u64, 
     }
 }
 
-/// Checks that both ends agree, except for datagrams that the kernel dropped and for data that was discarded
-/// because a stream was closed with unread bytes.
+/// Checks that both ends agree, except for datagrams that the kernel dropped and for unread data that was discarded
+/// when a stream closed.
 fn check(load: &StreamSettings, options: Options) {
     let spec = ClientSpec { options, ..spec(load.clone()) };
     let Some((report, server, dropped)) = run_and_look(&spec, &[]) else { return };
-    // The maximum number of bytes buffered per stream: the default receive buffer (see tcp(7)) plus the send
-    // buffer.
+    // The most that a stream buffers: the default receive buffer (see tcp(7)) plus the send buffer.
     let buffered = if load.transport == Transport::Tcp { (32 + 4) << 20 } else { 300_000 };
     let thrown_away = buffered * u64::from(load.streams) + dropped * load.message.0;
     assert!(!report.peer_is_plumb);

@@ -14,8 +14,7 @@ struct Group<'a> {
     origin: Nanos,
 }
 
-/// Lists the intervals, with those of the warm-up first. A stream that ended early is missing from the last
-/// intervals.
+/// Lists the intervals, starting with the warm-up's. The last intervals lack streams that ended early.
 pub(super) fn intervals(facts: &Facts<'_>, streams: &[Stream<'_>]) -> Vec<Interval> {
     let measures: Vec<Vec<Measure>> = streams.iter().map(|stream| measures(stream, facts)).collect();
     let count = measures.iter().map(Vec::len).max().unwrap_or(0);
@@ -38,7 +37,7 @@ pub(super) fn intervals(facts: &Facts<'_>, streams: &[Stream<'_>]) -> Vec<Interv
     (0..count).map(interval).collect()
 }
 
-/// Adds up the measures, or returns `None` if there are none. Jitter is averaged, as in iperf3.
+/// Adds up the measures, or returns `None` without any. Jitter is averaged, as in iperf3.
 pub(super) fn sum(measures: &[Measure]) -> Option<Measure> {
     let first = measures.first()?;
     let total = |of: fn(&Measure) -> Option<i64>| measures.iter().filter_map(of).reduce(i64::saturating_add);
@@ -72,8 +71,7 @@ fn measures(stream: &Stream<'_>, facts: &Facts<'_>) -> Vec<Measure> {
     groups.filter_map(|group| group.measure(stream)).collect()
 }
 
-/// A group ends with the first sample at its grid point. If the next sample would end far beyond the grid
-/// point, the group ends slightly before the grid point instead.
+/// A group ends with the sample closest to its grid point.
 fn grouped(samples: &[Sample], every: Nanos, slack: Nanos) -> Vec<Group<'_>> {
     let (Some(first), Some(last)) = (samples.first(), samples.last()) else { return Vec::new() };
     let (origin, mut from, mut place) = (first.start, 0, every.0);

@@ -23,14 +23,13 @@ const GLANCE: Duration = Duration::from_millis(10);
 
 /// The timeout for clients that only receive, unless the server's idle timeout is shorter.
 const KEEPALIVE: Nanos = Nanos::from_secs(10);
-/// The minimum timeout. The first keepalive probe is sent after a second, and its reply may take another
-/// second.
+/// The first keepalive probe is sent after a second, and its reply may take another second.
 const SHORTEST: Nanos = Nanos::from_secs(2);
 /// Milliseconds of silence after which a probe is sent every [`AGAIN`]. With heavy loss towards the client,
 /// most of the probes are lost too.
 const SILENCE: u32 = 1100;
-/// The interval between probes. With 98 % loss in a full queue, it took 12 to 67 probes to get a reply, which
-/// fit into the shortest timeout.
+/// The interval between probes. With 98 % loss in a full queue, 12 to 67 probes were needed for a reply, which fits
+/// into the shortest timeout.
 const AGAIN: Duration = Duration::from_millis(3);
 
 pub(super) struct Control {
@@ -127,7 +126,7 @@ impl Control {
             match self.listen()? {
                 Some(Event::Results(results)) => theirs = Some(*results),
                 Some(Event::Done) => break,
-                // After receiving everything, a client may close the connection without a final message.
+                // A client that has received everything may close the connection without a final message.
                 Some(_) if theirs.is_some() => break,
                 Some(Event::Failed(failure)) => return self.fail(failure),
                 Some(Event::ClientTerminated) => return Err(Error::Left),
@@ -150,7 +149,7 @@ impl Control {
 
     pub(super) fn end(&mut self, (code, number): (ErrorCode, i32), reason: Error) -> Error {
         self.transport.machine.refuse(code, number);
-        // The original error is reported even if this flush fails.
+        // Reports the original error even if this flush fails.
         let _ = self.transport.flush();
         reason
     }

@@ -23,12 +23,12 @@ const DATAGRAM: u64 = 64 << 10;
 const MIN_INTERVALS: u64 = 16;
 const SHORTEST: Nanos = Nanos::from_millis(10);
 const FORGOTTEN: usize = 1000;
-/// The additional time that a sender may run. The client ends the test, not the sender.
+/// Extra time for a sender, because the client ends the test.
 const LONGER: Nanos = Nanos::from_secs(60);
 
 type Failure = (ErrorCode, Error);
 
-/// Memory limits for all streams of a test together. Sizes requested by the client are clamped to them.
+/// Memory limits for all streams of a test together. Requested sizes are clamped to them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Memory {
     /// In bytes.
@@ -171,8 +171,8 @@ fn shares(params: &Params, load: &StreamSettings) -> Vec<Option<u64>> {
     plan.iter().map(|planned| planned.direction).map(share).collect()
 }
 
-/// Returns the mode that the limits allow. In limit mode, each stream needs either a pipe with its pages or
-/// buffer space for a batch of datagrams.
+/// Returns the mode that the limits allow. In limit mode, each stream needs a pipe with its pages, or buffer space
+/// for a batch of datagrams.
 const fn affordable(requested: Mode, transport: Transport, flows: u64, buffers: u64) -> Mode {
     let buffer = match transport {
         Transport::Tcp => PIPE,
@@ -227,8 +227,7 @@ fn set_tcp(socket: &std::net::TcpStream, params: &Params) -> Result<(), Failure>
         params.congestion.as_ref().filter(|name| sys::socket::available_congestion().contains(name));
     if let Some(congestion) = congestion {
         let set = sys::socket::set_congestion(socket, congestion);
-        // Unprivileged processes are not allowed to use every congestion control. Receivers do not need to
-        // set one.
+        // Unprivileged processes may not use every congestion control, and receivers need none.
         if params.reverse || params.bidirectional {
             set.map_err(failed(ErrorCode::SET_CONGESTION))?;
         }
@@ -260,7 +259,7 @@ fn set_any(socket: &impl std::os::fd::AsFd, params: &Params) -> Result<(), Failu
     Ok(())
 }
 
-/// Discards repeated greetings and any packets that other peers sent before the socket was connected.
+/// Discards repeated greetings, and packets from other peers that arrived before the socket was connected.
 fn drain(socket: &std::net::UdpSocket) -> Result<(), Failure> {
     socket.set_nonblocking(true).map_err(unprepared)?;
     let mut bytes = [0; 64];
@@ -298,8 +297,7 @@ mod tests {
         assert_eq!(shares(params, &params.load()), expected, "{params:?}");
     }
 
-    /// If an unknown name reached the kernel, it would look for a module first, and this test would see a
-    /// refusal.
+    /// The kernel would look for a module for an unknown name, and this test would see a refusal.
     #[test]
     fn never_passes_unknown_congestion_control_to_the_kernel() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback");

@@ -19,14 +19,12 @@ use super::control::{Control, closed};
 use crate::Limits;
 
 const ENDING: Nanos = Nanos::from_secs(3);
-/// The time to wait for the client's reason after a stream has failed. If the client closed its streams, the
-/// idle timeout applies, because the end message may be late on a lossy path.
+/// The wait for the client's reason after a stream has failed. If the client closed its streams, the idle timeout
+/// applies, because the end message may be late on a lossy path.
 const REASON: Nanos = Nanos::from_millis(500);
-/// The minimum number of bytes per idle timeout. If a tenth of the requested rate is lower, that applies
-/// instead.
+/// The minimum number of bytes per idle timeout, or a tenth of the requested rate if that is lower.
 const LEAST: u64 = 64 << 10;
-/// The amount by which a test may exceed the rate limit, in seconds of traffic, since a stalled stream may
-/// catch up.
+/// The tolerated excess over the rate limit, in seconds of traffic, since a stalled stream may catch up.
 const AHEAD: f64 = 1.0;
 
 pub(super) enum TestEnd {
@@ -67,7 +65,7 @@ impl<'a> CountingObserver<'a> {
 }
 
 impl Observer for CountingObserver<'_> {
-    /// The client's clock starts when it receives the message, shortly after the local clock.
+    /// The client's clock starts when this message arrives, shortly after the local clock.
     fn started(&self) {
         self.counts.begun.store(monotonic(), Ordering::Relaxed);
         // If this write fails, the control connection reports the failure.
@@ -101,8 +99,7 @@ pub(super) struct TestBounds<'a> {
     pub(super) plumb: bool,
 }
 
-/// Bytes that must be transferred per `patience`. This prevents a peer from occupying its slot with an
-/// occasional byte.
+/// Bytes to transfer per `patience`, so that no peer can hold its slot with an occasional byte.
 pub(super) fn least_progress(load: &StreamSettings, patience: Nanos) -> u64 {
     let flows = f64::from(load.streams) * load.direction.flows().len() as f64;
     let asked = load.rate.map(|rate| rate.0 / 8.0 * flows * patience.0 as f64 / 1e9);
@@ -260,7 +257,7 @@ mod tests {
         }
     }
 
-    /// Runs with a limit of 8 Mbit/s. `tenths` lists the kilobytes sent in each tenth of a second.
+    /// Runs with a limit of 8 Mbit/s. `tenths` lists the kilobytes for each tenth of a second.
     fn ends(tenths: impl IntoIterator<Item = u64>) -> bool {
         let (mut meter, mut bytes) = (Meter::default(), 0);
         (1..).zip(tenths).any(|(tenth, kilobytes)| {

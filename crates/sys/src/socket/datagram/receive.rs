@@ -1,4 +1,4 @@
-//! Receives batches of datagrams and splits those that the kernel coalesced (GRO).
+//! Receives batches of datagrams, and splits those that the kernel has coalesced (GRO).
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
@@ -37,8 +37,7 @@ impl ReceiveBatch {
 
 impl ReceiveBatch {
     /// Allocates room for at least one message. Messages longer than `length` bytes are truncated. With
-    /// [`set_udp_gro`](crate::socket::set_udp_gro), a message can have 65,535 bytes, however small its
-    /// datagrams are.
+    /// [`set_udp_gro`](crate::socket::set_udp_gro), a message of small datagrams can still have 65,535 bytes.
     #[must_use]
     pub fn new(messages: usize, length: usize) -> Self {
         let (messages, length) = (messages.max(1), length.max(1));
@@ -53,8 +52,8 @@ impl ReceiveBatch {
     }
 
     /// Waits for the first message and receives all that are available (MSG_WAITFORONE). Returns their
-    /// number, or `WouldBlock` after the receive timeout. ECONNREFUSED means that there was no listener for
-    /// an earlier datagram.
+    /// number, or `WouldBlock` after the receive timeout. ECONNREFUSED means that an earlier datagram had no
+    /// listener.
     pub fn receive(&mut self, fd: impl AsFd) -> io::Result<usize> {
         self.receive_with(&fd, libc::MSG_WAITFORONE)
     }

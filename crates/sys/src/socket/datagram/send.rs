@@ -33,11 +33,11 @@ pub struct SendBatch {
 unsafe impl Send for SendBatch {}
 
 impl SendBatch {
-    /// Prepares a batch. All payload is zero.
+    /// All payload is zero.
     ///
-    /// If `segmented` is set, up to 64 datagrams form one message (UDP_SEGMENT), and each must fit the MTU. More than
-    /// 65,507 bytes fail with EMSGSIZE. An empty datagram, an empty batch, and a batch that needs more than 1,024
-    /// messages fail with EINVAL.
+    /// If `segmented` is set, up to 64 datagrams form one message (UDP_SEGMENT), and each must fit the MTU.
+    /// More than 65,507 bytes fail with EMSGSIZE. An empty datagram, an empty batch, and a batch that needs
+    /// more than 1,024 messages fail with EINVAL.
     pub fn new(datagrams: usize, length: usize, segmented: bool) -> Result<Self> {
         let object = || format!("{datagrams} datagrams of {length} bytes");
         if length > LARGEST {
@@ -72,8 +72,7 @@ impl SendBatch {
         self.per_message
     }
 
-    /// Returns a datagram's payload, which [`SendBatch::send`] does not change. Panics if `index` is out of
-    /// range.
+    /// [`SendBatch::send`] does not change the payload. Panics if `index` is out of range.
     #[inline]
     pub fn payload_mut(&mut self, index: usize) -> &mut [u8] {
         &mut self.payload[index * self.length..][..self.length]

@@ -8,8 +8,7 @@ use workload::{
 
 use super::{data, play, settings};
 
-/// Checks an outcome. A thread that waits for a CPU makes few round trips, and possibly none in some tenths
-/// of a second.
+/// Checks an outcome. A thread that waits for a CPU makes few round trips, or even none in some tenths of a second.
 fn check(transport: Transport, message: u64) {
     in_one_of_five(|| return_in_time(transport, message));
 }
@@ -63,8 +62,8 @@ fn spinning_threads_are_busy_and_blocking_ones_are_not() {
         let (most, least) =
             (blocking.iter().copied().fold(0.0, f64::max), spinning.iter().copied().fold(1.0, f64::min));
         attempts.push((most, least));
-        // A few messages take one percent of the time. Other work can reduce the CPU time of a spinning
-        // thread, but it cannot increase that of a blocking thread.
+        // A few messages take one percent of the time. Other work can reduce a spinning thread's CPU time, but cannot
+        // increase a blocking thread's.
         if most < 0.05 && least > 3.0 * most {
             return;
         }

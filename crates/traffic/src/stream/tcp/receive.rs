@@ -76,8 +76,7 @@ impl<'a> Receiver<'a> {
             let arrival = self.read();
             let now = monotonic();
             let arrival = match arrival {
-                // The sender discarded data that a slow path did not deliver in time, which resets the
-                // connection.
+                // The reset comes from the sender, which discarded data that a slow path did not deliver in time.
                 Err(error) if error.is_reset() && patience.has_lasted(now) => Arrival::End,
                 other => other?,
             };
@@ -103,8 +102,8 @@ impl<'a> Receiver<'a> {
         }
     }
 
-    /// Reads the data in flight. If this thread had to wait for a CPU, the data is already in the socket
-    /// buffer, so the thread does not wait for more.
+    /// Reads the data in flight. If this thread had to wait for a CPU, the data is already in the socket buffer, so
+    /// there is no need to wait for more.
     fn run_down(&mut self, sampler: &mut IntervalSampler<'_, Tcp<'_>>, end: u64) -> Result<u64> {
         sys::socket::set_receive_timeout(self.socket, Some(Duration::from(QUIET)))?;
         let (mut now, before) = (end, sampler.total());
@@ -146,9 +145,8 @@ impl ReceiveMethod {
     }
 }
 
-/// Detects a killed sender. The kernel closes the stream of a killed sender like that of a finished one.
-/// `lasted` is the longest time that the sender may have been sending, since this thread may have started
-/// after everything had arrived.
+/// Detects a killed sender, because the kernel closes its stream like a finished one. `lasted` is the longest time
+/// that the sender may have been sending, since this thread may have started after everything had arrived.
 fn check_whole(flow: &Flow<'_>, total: u64, lasted: Nanos) -> Result<()> {
     let cut = |got: String, requested: String| {
         Err(Error::CutShort { object: flow.name.clone(), got, asked: requested })

@@ -27,9 +27,9 @@ use crate::{
     workers::{CpuMeter, SharedState},
 };
 
-/// The send buffer to request for a spliced stream on a path up to [`NEAR`]. The kernel doubles this size. With
-/// autotuning (up to 4 MiB), the spliced pages outgrew the CPU caches and the receiver fell behind. The rate was then
-/// bimodal: 11 to 23 or 90 to 160 Gbit/s on the same veth pair.
+/// The send buffer to request for a spliced stream on a path up to [`NEAR`], doubled by the kernel. With autotuning
+/// (up to 4 MiB), the spliced pages outgrew the CPU caches and the receiver fell behind. The rate was then bimodal:
+/// 11 to 23 or 90 to 160 Gbit/s on the same veth pair.
 const BOUND: usize = 512 << 10;
 /// At this round-trip time, a 1 MiB buffer is enough for 33 Gbit/s. Longer paths use autotuning.
 const NEAR: Nanos = Nanos(250_000);
@@ -141,7 +141,7 @@ impl<'a> TransmitMethod<'a> {
         })
     }
 
-    /// Allocates a buffer and writes it once, so that all of its pages are mapped before the start.
+    /// Allocates a buffer and writes it once, so that all pages are mapped before the start.
     fn written(length: usize) -> Self {
         Self::Written(vec![0xA5; length])
     }
@@ -169,19 +169,18 @@ fn is_near(socket: &TcpStream) -> bool {
     tcp_info(socket).is_ok_and(|info| is_short(info.min_rtt_us))
 }
 
-/// Returns whether the path is short. `least_rtt` is in microseconds, and all ones before the first round
-/// trip.
+/// Returns whether the path is short. `least_rtt` is in microseconds, with all ones before the first round trip.
 const fn is_short(least_rtt: u32) -> bool {
     least_rtt as u64 * 1000 <= NEAR.0
 }
 
-/// The time to wait for the end of the stream. If the end is lost, either side retransmits it after 0.2, 0.6, 1.4, 3,
-/// 6.2, 12.6 and 25.4 s.
+/// The wait for the end of the stream. Either side retransmits a lost end after 0.2, 0.6, 1.4, 3, 6.2, 12.6 and 25.4
+/// s.
 const LOST_END: Nanos = Nanos::from_secs(30);
 const LOSS: u8 = 4;
 
-/// Waits until the peer closes, which it does after reading the last byte. If the load has a time limit, data still
-/// in transit on a slow path is discarded when the wait ends.
+/// Waits until the peer closes after reading the last byte. With a time limit, data still in transit on a slow path
+/// is discarded when the wait ends.
 fn await_drained(flow: &Flow<'_>, mut socket: &TcpStream, shared: &SharedState<'_>) -> Result<()> {
     socket.shutdown(Shutdown::Write).map_err(Error::socket("half-close", || flow.name.clone()))?;
     let begun = monotonic();
@@ -203,7 +202,7 @@ fn await_drained(flow: &Flow<'_>, mut socket: &TcpStream, shared: &SharedState<'
         if is_left && is_late && moved > begun {
             return Ok(sys::socket::set_linger_zero(socket)?);
         }
-        // A peer that has stopped reading could otherwise be mistaken for a lossy path.
+        // Without this limit, a peer that has stopped reading could pass for a lossy path.
         let patience = if is_left && info.ca_state != LOSS { GRACE } else { LOST_END };
         let waited = Nanos(now - moved);
         if waited > patience {

@@ -37,8 +37,7 @@ fn sends_everything_due_and_records_lateness() {
     }
 }
 
-/// Checks that no more was sent than was due. Returns whether everything due was sent, or the sender had too little
-/// CPU time.
+/// Checks that no more was sent than was due. Returns whether everything due was sent, or the sender lacked CPU time.
 fn most_is_sent(load: &StreamSettings, period: u64) -> bool {
     let Some(series) = sender(load) else { return true };
     let (sent, elapsed) = (total(&series) / MESSAGE, series.elapsed().0);

@@ -20,7 +20,7 @@ use crate::{
     testing::HERE,
 };
 
-/// The number of datagrams. They are few and small enough for any socket buffer, so only the proxy loses any.
+/// Few and small enough for any socket buffer, so that only the proxy loses datagrams.
 const COUNT: u64 = 200;
 const LENGTH: usize = 64;
 

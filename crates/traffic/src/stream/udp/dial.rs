@@ -54,7 +54,7 @@ pub(in crate::stream) fn greet(
     Err(Error::Silent { object: object(), missing: "a reply to the handshake".into(), waited })
 }
 
-/// Returns whether this is an ICMP error for an earlier datagram, which was sent while the port was closed.
+/// Returns whether this is an ICMP error for an earlier datagram, sent while the port was closed.
 pub(super) fn is_refused(error: &std::io::Error) -> bool {
     error.kind() == std::io::ErrorKind::ConnectionRefused
 }

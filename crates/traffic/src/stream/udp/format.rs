@@ -1,16 +1,16 @@
-//! The header of a stream's datagrams, which is the same as in iperf3.
+//! The header of a stream's datagrams, as in iperf3.
 //!
 //! All fields are big endian: seconds (4) and microseconds (4) of the sender's clock, then the number (4 or 8), which
-//! starts at 1. plumb ends a stream with a datagram that consists only of the header. Its number has the highest bit set
-//! and contains the number of datagrams sent.
+//! starts at 1. plumb ends a stream with a header-only datagram whose number has the highest bit set and contains the
+//! number of datagrams sent.
 
 use codecs::iperf3::{CounterWidth, UdpHeader};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DatagramFormat {
-    /// 32-bit counters, which wrap around. This is the default in iperf3.
+    /// 32-bit counters, which wrap around. iperf3's default.
     Counter32,
-    /// 64-bit counters, as with iperf3's `--udp-counters-64bit`. plumb itself uses these.
+    /// 64-bit counters, as with iperf3's `--udp-counters-64bit`. Plumb itself uses these.
     Counter64,
 }
 

@@ -1,5 +1,5 @@
-//! Sets up the server side of datagram streams. One socket receives the greetings, and a connected socket on
-//! the same port serves each client.
+//! Sets up the server side of datagram streams. One socket receives the greetings, and connected sockets on the same
+//! port serve the clients.
 
 use std::{
     collections::BTreeMap,
@@ -30,7 +30,8 @@ pub(in crate::stream) type TrialSockets = BTreeMap<(Purpose, u32), (UdpSocket, O
 
 pub(in crate::stream) fn listen(bind: IpAddr, settings: &SocketSettings) -> Result<UdpSocket> {
     let socket = open(SocketAddr::new(bind, settings.server_port.unwrap_or(0)), settings, false)?;
-    // Set SO_REUSEPORT after binding. Otherwise the kernel might choose a port that other sockets of this user share.
+    // Set SO_REUSEPORT after binding, because the kernel might otherwise choose a port that other sockets of this
+    // user share.
     sys::socket::set_reuse_port(&socket, true)?;
     socket.set_nonblocking(true).map_err(Error::socket("listen on", || format!("{bind} for UDP")))?;
     Ok(socket)
@@ -101,14 +102,13 @@ fn open(address: SocketAddr, settings: &SocketSettings, shared: bool) -> Result<
     Ok(socket.into())
 }
 
-/// Replies to repeated greetings. If a client missed the reply, its next greeting arrives at the connected
-/// socket.
+/// Replies to repeated greetings. After a lost reply, the client's next greeting arrives at the connected socket.
 fn repeat_replies(gathered: &TrialSockets) -> Result<()> {
     let mut bytes = [0; LENGTH + 1];
     for place in gathered.values() {
         match sys::socket::recv_nonblocking(&place.0, &mut bytes) {
             Ok(length) if bytes[..length] == place.1.greeting().encode() => reply_to_all(Some(place))?,
-            // ICMP errors for earlier datagrams arrive here. A missing client is detected later on.
+            // ICMP errors for earlier datagrams arrive here. A missing client is detected later.
             Ok(_) | Err(_) => {}
         }
     }

@@ -1,4 +1,4 @@
-//! Streams of numbered datagrams, which let the receiver determine exactly which were lost.
+//! Streams of numbered datagrams, which show the receiver exactly which were lost.
 
 mod dial;
 mod format;

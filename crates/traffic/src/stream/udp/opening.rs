@@ -1,8 +1,8 @@
 //! The handshake of a datagram stream.
 //!
-//! The client sends a greeting, the server echoes it with a cookie, and the client returns the cookie to start. As a result,
-//! a stream is only ever sent to an address that receives the server's datagrams. The layout is: handshake (32), cookie (8,
-//! big endian; zero in a greeting).
+//! The client sends a greeting, the server echoes it with a cookie, and the client returns the cookie to start. A
+//! stream is therefore only ever sent to an address that receives the server's datagrams. The layout is: handshake
+//! (32), cookie (8, big endian; zero in a greeting).
 
 use crate::handshake::{self, Handshake};
 

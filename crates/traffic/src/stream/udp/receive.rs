@@ -28,14 +28,13 @@ use crate::{
 };
 
 const PATIENCE: Nanos = Nanos::from_secs(10);
-/// The time after the end during which the receiver accepts reordered datagrams and replies to a sender that
-/// missed the reply.
+/// The time after the end during which the receiver accepts reordered datagrams and replies to a sender that missed
+/// the reply.
 const LINGER: Nanos = Nanos::from_millis(150);
-/// The interval between unsolicited closing replies. A sender that waits for a CPU repeats its closing
+/// The interval between unsolicited closing replies, because a sender that waits for a CPU repeats its closing
 /// datagram too rarely.
 const AGAIN: Nanos = Nanos::from_millis(50);
-/// More datagrams than any socket buffer can hold, even a buffer of several MiB filled with the shortest
-/// datagrams.
+/// More datagrams than fit into any socket buffer, even several MiB of the shortest datagrams.
 const BUFFERFUL: u64 = 1 << 14;
 
 pub(super) struct Receiver<'a> {
@@ -138,8 +137,8 @@ impl<'a> Receiver<'a> {
         }
     }
 
-    /// Receives the data in flight. If this thread had to wait for a CPU, the data is already in the socket
-    /// buffer, so the thread does not wait for more.
+    /// Receives the data in flight. If this thread had to wait for a CPU, the data is already in the socket buffer,
+    /// so there is no need to wait for more.
     fn run_down(&mut self, sampler: &mut IntervalSampler<'_, Arrivals>, end: u64) -> Result<u64> {
         sys::socket::set_receive_timeout(self.socket, Some(Duration::from(QUIET)))?;
         let (mut latest, mut taken) = (end, 0);
@@ -160,8 +159,8 @@ impl<'a> Receiver<'a> {
         Ok(end)
     }
 
-    /// Counts datagrams that arrive after the closing datagram, without extending the measured time. Also
-    /// repeats the closing reply in case it was lost.
+    /// Counts datagrams after the closing datagram, without extending the measured time. Repeats the closing reply in
+    /// case it was lost.
     fn linger(
         &mut self,
         sampler: &mut IntervalSampler<'_, Arrivals>,

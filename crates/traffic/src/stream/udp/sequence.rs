@@ -9,14 +9,13 @@ use workload::DatagramSample;
 
 use crate::stream::{interval_sampler::Sampled, series::Reading};
 
-/// The size of the window. The bits take 32 KiB, of which one or two cache lines are in use unless datagrams
-/// are reordered.
+/// The size of the window. Its bits take 32 KiB, but use only one or two cache lines unless datagrams are reordered.
 pub(super) const WINDOW: u64 = 1 << 18;
 
 const BITS: u64 = u64::BITS as u64;
 
-/// The largest plausible difference between two transit times, one minute in nanoseconds. A larger difference
-/// means that a clock was changed or a timestamp is corrupt.
+/// The largest plausible difference between two transit times: one minute, in nanoseconds. Anything larger means a
+/// changed clock or a corrupt timestamp.
 const WILDEST: u64 = 60_000_000_000;
 
 pub(super) struct Arrivals {
@@ -82,8 +81,8 @@ impl Arrivals {
         self.strays += 1;
     }
 
-    /// Processes the announced number of datagrams. Rejects all higher numbers and returns the payload that
-    /// this confirms.
+    /// Takes the number of datagrams that the sender announced. Rejects all higher numbers and returns the payload
+    /// that the announcement confirms.
     pub(super) fn announce(&mut self, sent: u64) -> usize {
         let far = self.far.take_if(|far| far.number <= sent);
         let bytes = far.map_or(0, |far| self.take(far));
@@ -191,7 +190,7 @@ impl Sampled for Arrivals {
 
     fn sample(&mut self) -> Reading {
         let Self { received, reordered, duplicates, strays, .. } = *self;
-        // Numbers may come from an attacker, so the subtraction saturates.
+        // Saturates, because numbers may come from an attacker.
         let lost = self.highest.cast_signed().saturating_sub_unsigned(received - self.unsent);
         let now = ReportedCounts { received, reordered, duplicates, strays, lost };
         let before = std::mem::replace(&mut self.reported, now);
@@ -218,7 +217,7 @@ struct Jitter {
 impl Jitter {
     #[inline]
     fn note(&mut self, sent: u64, now: u64) {
-        // The clocks may differ arbitrarily, because only differences between transit times matter.
+        // Any difference between the clocks cancels out, because only differences between transit times matter.
         let transit = now.wrapping_sub(sent).cast_signed();
         let before = self.transit.replace(transit).unwrap_or(transit);
         let difference = transit.wrapping_sub(before).unsigned_abs();

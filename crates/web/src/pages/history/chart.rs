@@ -9,8 +9,8 @@ use report::Scale;
 use super::changes;
 use crate::{links, shell::short, time};
 
-/// A drawing for pages and a drawing for phones, of which the style sheet shows one. Each has a class, a width, which
-/// is scaled to the page, and a number of dates.
+/// One drawing for pages and one for phones, of which the style sheet shows one. Each has a class, a width
+/// (scaled to the page) and a number of dates.
 const DRAWINGS: [(&str, f64, usize); 2] = [("page", 760.0, 6), ("phone", 360.0, 2)];
 const HEIGHT: f64 = 190.0;
 const LEFT: f64 = 84.0;
@@ -18,10 +18,9 @@ const RIGHT: f64 = 16.0;
 const TOP: f64 = 14.0;
 const BOTTOM: f64 = 28.0;
 const TICKS: f64 = 4.0;
-/// The margin above and below the values, as a fraction of their range.
+/// Margin above and below the values, as a fraction of their range.
 const ROOM: f64 = 0.08;
-/// The minimum range of the axis, as a fraction of the largest value. It prevents noise from filling the
-/// chart.
+/// Minimum range of the axis, as a fraction of the largest value, so that noise does not fill the chart.
 const LEAST_SPAN: f64 = 0.1;
 
 struct Axes {
@@ -79,7 +78,7 @@ fn point(axes: &Axes, place: usize, value: &Estimate, runs: &[Arc<RunResults>], 
     let new = if changed.is_empty() { String::new() } else { format!("; new: {}", changed.join(", ")) };
     let title = format!("{}: {}{range}{new}", short(&run.run.0), scale.quantity(value.estimate));
     html! {
-        // Keyboard users can use the same links in the table below the chart.
+        // Keyboard users have the same links in the table below.
         a href=(links::run(&run.run)) tabindex="-1" aria-label=(title) {
             title { (title) }
             @if let Some(interval) = value.interval {
@@ -114,7 +113,7 @@ impl Axes {
         let span = (high - low).max(high.abs() * LEAST_SPAN).max(f64::MIN_POSITIVE);
         let middle = f64::midpoint(low, high);
         let reach = span * (0.5 + ROOM);
-        // The axis does not include negative numbers, because values are never negative.
+        // Values are never negative.
         Self { width, low: (middle - reach).max(0.0), high: middle + reach, runs }
     }
 

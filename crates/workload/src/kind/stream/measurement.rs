@@ -1,4 +1,4 @@
-//! The measurement of a stream, with the intervals of all connections at both ends.
+//! The measurement of a stream: the intervals of all connections at both ends.
 
 use super::settings::Direction;
 use crate::{histogram::LatencyHistogram, socket::SocketFacts};
@@ -50,7 +50,7 @@ impl StreamData {
         }
     }
 
-    /// If the server has no record of a connection, its series is left empty.
+    /// Leaves the server's series empty for connections of which it has no record.
     #[must_use]
     pub fn of_available_ends(client: &StreamEnd, server: &StreamEnd) -> Self {
         let pair = |flow: &FlowEnd| {
@@ -99,7 +99,7 @@ pub struct EndSeries {
     pub has_common_start: bool,
 }
 
-/// Avoids spare capacity, which would double the memory that many short lists take.
+/// Avoids spare capacity, which would double the memory of many short lists.
 fn read_without_room<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Interval>, D::Error> {
     let mut intervals = Vec::deserialize(from)?;
     intervals.shrink_to_fit();
@@ -126,7 +126,7 @@ impl EndSeries {
         BitRate::of(self.bytes(), self.elapsed())
     }
 
-    /// The time from the first start to the last end, or the longest time if the starts are not comparable.
+    /// Returns the time from the first start to the last end, or the longest time if the starts are not comparable.
     #[must_use]
     pub fn time_together<'a>(ends: impl Iterator<Item = &'a Self> + Clone) -> Nanos {
         if !ends.clone().all(|end| end.has_common_start) {
@@ -137,8 +137,8 @@ impl EndSeries {
         start.zip(end).map_or(Nanos(0), |(start, end)| end - start)
     }
 
-    /// Divides all bytes by the combined time. Otherwise, connections that start late or end early would count too
-    /// much.
+    /// Divides all bytes by the combined time. Adding up rates would overrate connections that start late or end
+    /// early.
     #[must_use]
     pub fn rate_together<'a>(ends: impl Iterator<Item = &'a Self> + Clone) -> BitRate {
         BitRate::of(ends.clone().map(Self::bytes).sum(), Self::time_together(ends))
@@ -173,7 +173,7 @@ impl Interval {
         BitRate::of(self.bytes, self.end - self.start)
     }
 
-    /// Combines two intervals, which are part of the warm-up only if both are.
+    /// Combines two intervals. The result is part of the warm-up only if both are.
     #[must_use]
     pub fn and(&self, after: &Self) -> Self {
         Self {
@@ -222,7 +222,7 @@ pub struct TcpSample {
 }
 
 impl TcpSample {
-    /// Other tools report only some of the fields. Zeros in the remaining fields mean unknown.
+    /// Other tools report only some of the fields and leave the rest at zero.
     #[must_use]
     pub const fn is_whole(&self) -> bool {
         self.least_rtt.is_some() || self.delivery.is_some() || self.offered_window.0 > 0 || self.segments > 0
@@ -344,7 +344,7 @@ mod tests {
             (vec![EndSeries::default(), end(0, 1000, 500)], 4000.0),
             // The starts are not comparable.
             (vec![EndSeries::default(), end(500, 1000, 500), end(1500, 2000, 500)], 16000.0),
-            // The connections are sequential, so their rates were never available at the same time.
+            // The connections are sequential, so no two rates were available at once.
             (vec![end(0, 500, 500), end(500, 1000, 500)], 8000.0),
             (vec![end(500, 1500, 500), end(1500, 2500, 500)], 4000.0),
         ] {

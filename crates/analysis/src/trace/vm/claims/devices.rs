@@ -12,12 +12,12 @@ pub(super) const VHOST_OFF: Rule = Rule::cause("vhost-off", |vm| of_each(vm, vho
 pub(super) const OFFLOAD_OFF: Rule = Rule::cause("offload-off", |vm| of_each(vm, offload_off));
 pub(super) const MTU_MISMATCH: Rule = Rule::cause("mtu-mismatch", |vm| of_each(vm, mtu_mismatch));
 
-/// A device with fewer packets per second is considered idle.
+/// A device with fewer packets per second is idle.
 const TRAFFIC: f64 = 1000.0;
 /// Appended because nothing is compared here.
 pub(super) const UNMEASURED: &str =
     "The effect of a change was not measured: compare `plumb client` before and after.";
-/// Offloads that the host must be able to leave to the guest, by their kernel names.
+/// Offloads that the host must be able to leave to the guest, by kernel name.
 const OFFLOADS: [&str; 4] =
     ["tx-checksum-ip-generic", "tx-scatter-gather", "tx-tcp-segmentation", "tx-tcp6-segmentation"];
 
@@ -81,11 +81,11 @@ fn calls(summary: &VmSummary, device: &VmDevice) -> Option<Evidence> {
     Some(Evidence::new("QEMU system calls per packet").rounded(each, Unit::Count))
 }
 
-/// A tap device has the offloads that the guest's driver accepted, i.e. for packets to the guest that need no
-/// segmentation or checksum.
+/// A tap device has the offloads that the guest's driver accepted, for packets to the guest without segmentation or
+/// checksum.
 fn offload_off(summary: &VmSummary, device: &VmDevice) -> Option<Claim> {
     let state = device.state.as_ref()?;
-    // A guest driver that has not started has not accepted any.
+    // A guest driver that has not started has accepted none.
     let up = device.negotiated.as_ref().and_then(|it| it.driver).unwrap_or(true);
     let evidence = offloads(device, &state.features);
     if !up || evidence.is_empty() {
@@ -128,8 +128,7 @@ fn offloads(device: &VmDevice, features: &BTreeMap<String, bool>) -> Vec<Evidenc
     [headless, off, refused].into_iter().flatten().collect()
 }
 
-/// Returns the features for sending large packets that the guest did not accept. Empty unless the monitor
-/// reports them.
+/// Returns the features for sending large packets that the guest rejected. Empty unless the monitor reports them.
 fn refused(device: &VmDevice) -> Vec<&'static str> {
     let Some(taken) = device.negotiated.as_ref().and_then(|it| it.features.as_ref()) else {
         return Vec::new();

@@ -11,12 +11,11 @@ pub(super) const EMULATED: Rule = Rule::measurement("emulated", |vm| emulated(vm
 pub(super) const WAITING_FOR_CPUS: Rule = Rule::limit("noisy-host", |vm| crowded(vm).into_iter().collect());
 pub(super) const OUT_OF_QUOTA: Rule = Rule::limit("noisy-host", |vm| throttled(vm).into_iter().collect());
 
-/// The fraction of its runnable time that a thread may wait for a host CPU. Beyond this, all latencies
-/// suffer.
+/// Fraction of its runnable time that a thread may wait for a host CPU. Beyond it, all latencies suffer.
 const CROWDED: f64 = 0.05;
-/// Waits of a guest with a lower utilization go unnoticed.
+/// With a lower utilization, waits go unnoticed.
 const RUNS: f64 = 0.05;
-/// The maximum fraction of the time that the machine may be throttled.
+/// Maximum fraction of the time for which the machine may be throttled.
 const THROTTLED: f64 = 0.01;
 
 fn emulated(summary: &VmSummary) -> Option<Claim> {
@@ -32,7 +31,7 @@ fn emulated(summary: &VmSummary) -> Option<Claim> {
     })
 }
 
-/// Caused by other load on the host rather than the virtual machine.
+/// The cause is other load on the host, not the virtual machine.
 fn crowded(summary: &VmSummary) -> Option<Claim> {
     let crowded = |role: &VmRole| {
         let found = summary.roles.iter().find(|it| it.role == *role && it.cpus > RUNS)?;

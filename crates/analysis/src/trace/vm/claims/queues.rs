@@ -1,4 +1,4 @@
-//! Findings about a device's queues: their number compared with the guest's CPUs, and the threads that serve them.
+//! Findings about a device's queues: their number compared with the guest's CPUs, and the threads serving them.
 
 use findings::{Phrase, Remedy, Severity, VmSummary, phrase};
 use samples::{VmDevice, VmRole};

@@ -1,4 +1,4 @@
-//! Authentication.
+//! Tests clients with authentication.
 
 use super::{endings::failure, *};
 

@@ -1,4 +1,4 @@
-//! Byte counts of both ends agree in all directions.
+//! Tests that both ends' byte counts agree in all directions.
 
 use super::*;
 

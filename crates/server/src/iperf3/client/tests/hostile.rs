@@ -1,5 +1,4 @@
-//! Servers that stall in each state of the protocol. The client must end with an error that names the missing
-//! message and the peer.
+//! Servers that stall in each state of the protocol. The client's error must name the missing message and the peer.
 
 use std::{
     io::{Read, Write},

@@ -75,8 +75,7 @@ fn constant_delay_has_no_jitter_with_any_clocks() {
     assert_eq!(jitter.value(), Nanos(0));
 }
 
-/// Generates the fate of each of a few hundred datagrams: it is dropped, or arrives one or more times with
-/// these delays.
+/// Generates a fate for each of a few hundred datagrams: dropped, or arriving one or more times with these delays.
 fn fates() -> impl Strategy<Value = Vec<Vec<u64>>> {
     let late = prop_oneof![4 => Just(0_u64), 1 => 0..300_u64, 1 => 0..WINDOW / 400];
     prop::collection::vec(prop::collection::vec(late, 0..3), 1..400)
@@ -169,8 +168,7 @@ fn counts_every_datagram_after_an_outage() {
 #[test]
 fn extreme_number_only_counts_as_loss() {
     let mut arrivals = Arrivals::new();
-    // More datagrams arrive than the highest number suggests, because some repetitions are too old to be
-    // detected.
+    // More datagrams arrive than the highest number suggests, because some repetitions are too old to detect.
     for number in [WINDOW + 1, 1, 1, 1] {
         arrivals.note(datagram(number, 0, 0));
     }
