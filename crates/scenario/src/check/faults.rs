@@ -6,7 +6,7 @@ use units::{BitRate, Bytes, Nanos, Share};
 
 use crate::{
     diagnosis::Problem,
-    document::{Document, Entry, FaultKind, FaultTable},
+    document::{Document, Entry, FaultKind, FaultTable, Spanned},
     factor::{Factor, Setting},
     fault::{self, Fault, NONE},
     lab::{DeviceSettingKind, DeviceSettings, Lab, MTUS},
@@ -21,10 +21,11 @@ const RATES: [BitRate; 2] = [BitRate(1e6), BitRate(1e11)];
 /// The kernel's bandwidth control does not accept less than 1 ms in a period of 100 ms (sched-bwc.rst).
 const LEAST_CPU: Share = Share(0.01);
 /// The shortest queue still holds a packet that segmentation offload has built.
-const SHORTEST_QUEUE: Bytes = Bytes(2 * 65_536);
+const QUEUES: [Bytes; 2] = [Bytes(2 * 65_536), Bytes(1 << 30)];
 
 const PORTS: [u16; 2] = [1, 20_000];
 const CONNECTIONS: [u32; 2] = [1, 1_000_000];
+const SHARES: [Share; 2] = [Share(1e-6), Share(1.0)];
 const DELAYS: [Nanos; 2] = [Nanos(1_000), Nanos(1_000_000_000)];
 
 pub(crate) fn place_faults(
@@ -77,26 +78,19 @@ fn fault(entry: &Entry<FaultTable>, problems: &mut Vec<Problem>) -> Option<Fault
         ConntrackFull, CpuLimit, IcmpHole, Impairment, LostChecksum, MtuHole, PolicedPort, QueueLimit,
         SnatPorts,
     };
-    let rate = rate.as_ref().map(|rate| (rate.0, rate.span()));
-    let rate = keys.value("rate", &[PolicedPort, QueueLimit], rate, &RATES);
-    let queue = queue.as_ref().map(|queue| (queue.0, queue.span()));
-    let queue = keys.value("queue", &[QueueLimit], queue, &[SHORTEST_QUEUE, Bytes(1 << 30)]);
-    let mtu = mtu.as_ref().map(|mtu| (**mtu, mtu.span()));
-    let mtu = keys.value("mtu", &[MtuHole], mtu, &[*MTUS.start(), *MTUS.end()]);
-    let cpu = cpu.as_ref().map(|cpu| (cpu.0, cpu.span()));
-    let cpu = keys.value("cpu", &[CpuLimit], cpu, &[LEAST_CPU, Share(1.0)]);
-    let ports = ports.as_ref().map(|ports| (**ports, ports.span()));
-    let ports = keys.value("ports", &[SnatPorts], ports, &PORTS);
-    let connections = connections.as_ref().map(|connections| (**connections, connections.span()));
-    let connections = keys.value("connections", &[ConntrackFull], connections, &CONNECTIONS);
+    let rate = keys.value("rate", &[PolicedPort, QueueLimit], rate.as_ref(), |it| it.0, &RATES);
+    let queue = keys.value("queue", &[QueueLimit], queue.as_ref(), |it| it.0, &QUEUES);
+    let mtu = keys.value("mtu", &[MtuHole], mtu.as_ref(), |it| *it, &[*MTUS.start(), *MTUS.end()]);
+    let cpu = keys.value("cpu", &[CpuLimit], cpu.as_ref(), |it| it.0, &[LEAST_CPU, Share(1.0)]);
+    let ports = keys.value("ports", &[SnatPorts], ports.as_ref(), |it| *it, &PORTS);
+    let connections =
+        keys.value("connections", &[ConntrackFull], connections.as_ref(), |it| *it, &CONNECTIONS);
     let [delay, jitter] = [("delay", delay), ("jitter", jitter)].map(|(key, time)| {
-        let time = time.as_ref().map(|time| (time.0, time.span()));
-        keys.optional(key, &[Impairment], time, &DELAYS).unwrap_or_default()
+        keys.optional(key, &[Impairment], time.as_ref(), |it| it.0, &DELAYS).unwrap_or_default()
     });
     let shares = [("loss", loss), ("duplicate", duplicate), ("reorder", reorder)];
     let [loss, duplicate, reorder] = shares.map(|(key, share)| {
-        let share = share.as_ref().map(|share| (share.0, share.span()));
-        let share = keys.optional(key, &[Impairment], share, &[Share(1e-6), Share(1.0)]);
+        let share = keys.optional(key, &[Impairment], share.as_ref(), |it| it.0, &SHARES);
         share.map_or(0, |share| (share.0 * 1e6).round() as u32)
     });
     let impairment = fault::Impairment { delay, jitter, loss, duplicate, reorder };
@@ -128,36 +122,38 @@ struct Keys<'p> {
 }
 
 impl Keys<'_> {
-    fn value<T: PartialOrd + std::fmt::Display + Copy>(
+    fn value<W, T: PartialOrd + std::fmt::Display + Copy>(
         &mut self,
         key: &str,
         kinds: &[FaultKind],
-        value: Option<(T, Range<usize>)>,
+        written: Option<&Spanned<W>>,
+        value: fn(&W) -> T,
         range: &[T; 2],
     ) -> Option<T> {
-        if value.is_none() && kinds.contains(&self.kind) {
+        if written.is_none() && kinds.contains(&self.kind) {
             self.missing(format!("`{key}` is missing"), format!("add `{key} = ...`"));
         }
-        self.optional(key, kinds, value, range)
+        self.optional(key, kinds, written, value, range)
     }
 
-    fn optional<T: PartialOrd + std::fmt::Display + Copy>(
+    fn optional<W, T: PartialOrd + std::fmt::Display + Copy>(
         &mut self,
         key: &str,
         kinds: &[FaultKind],
-        value: Option<(T, Range<usize>)>,
+        written: Option<&Spanned<W>>,
+        value: fn(&W) -> T,
         [least, most]: &[T; 2],
     ) -> Option<T> {
-        let problem = match (kinds.contains(&self.kind), &value) {
-            (false, Some((_, place))) => {
-                let message = format!("this kind of fault has no `{key}`");
-                Problem::new(place.clone(), message, "no effect").help(format!("remove `{key}`"))
-            }
-            (true, Some((value, place))) if !(*least..=*most).contains(value) => {
-                let message = format!("a `{key}` of {value} is out of range");
-                Problem::new(place.clone(), message, "out of range").help(format!("use {least} to {most}"))
-            }
-            _ => return value.map(|(value, _)| value),
+        let written = written?;
+        let (value, place) = (value(written), written.span());
+        let problem = if !kinds.contains(&self.kind) {
+            let message = format!("this kind of fault has no `{key}`");
+            Problem::new(place, message, "no effect").help(format!("remove `{key}`"))
+        } else if !(*least..=*most).contains(&value) {
+            let message = format!("a `{key}` of {value} is out of range");
+            Problem::new(place, message, "out of range").help(format!("use {least} to {most}"))
+        } else {
+            return Some(value);
         };
         self.problems.push(problem);
         None
