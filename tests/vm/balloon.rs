@@ -4,10 +4,10 @@ use serde_json::Value;
 
 use crate::sandbox;
 
-/// The fraction of the moved memory that must be visible on the host. The guest's kernel uses some, and each
-/// page that it touches again may cost the host a huge page.
+/// The fraction of the moved memory that must be visible on the host. The guest's kernel uses some of the memory, and
+/// each page that the guest touches again may cost the host a huge page.
 const NEARLY_ALL: f64 = 0.75;
-/// Huge pages with other pages of the guest are resident before the guest touches them again.
+/// Huge pages that also hold other pages of the guest are resident before the guest touches them again.
 const MOST: f64 = 0.5;
 const NEXT_TO_NOTHING: f64 = 0.2;
 
@@ -37,7 +37,7 @@ pub(crate) fn three_methods_move_the_requested_amount() {
         assert!(resident(untouched) < NEXT_TO_NOTHING, "there was nothing to free: {untouched}");
         assert!(grow["measured"]["touching"].as_f64() > Some(0.0), "the guest touched it: {grow}");
     }
-    // One call per page, or one call for many blocks, on any machine.
+    // On any machine, virtio-balloon frees each page with its own call, and the agent frees many blocks with one call.
     let made = |method: &str| &result(&format!("{method}/shrink"))["probed"]["calls"];
     let calls = |method: &str| {
         made(method)["all"].as_f64().unwrap_or_else(|| panic!("no calls of {method}: {}", findings["probes"]))
@@ -52,7 +52,7 @@ pub(crate) fn three_methods_move_the_requested_amount() {
     let by_pages = freeing("virtio-balloon");
     assert!(by_pages > 262_144.0 && freeing("agent") < by_pages / 100.0, "{}", made("agent"));
     // The other calls come from plumb's sampling and from the guest's timer, which the monitor emulates without KVM.
-    // Longer trials have more of both.
+    // Longer trials have more samples and more timer events.
     assert!(agent < pages / 2.0 && blocks < pages / 2.0, "{pages} {blocks} {agent}");
 }
 

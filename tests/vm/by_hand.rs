@@ -100,7 +100,7 @@ impl GuestKernel {
         fs::copy("/bin/busybox", root.join("bin/busybox")).expect("it was installed");
         if let Some(plumb) = plumb {
             fs::create_dir_all(root.join("usr/local/bin")).expect("own file");
-            // Stripped as in a package, because unpacking is slow in a guest.
+            // The program is stripped as in a package, because unpacking is slow in a guest.
             let to = root.join("usr/local/bin/plumb");
             let stripped =
                 Command::new("strip").arg("-o").arg(to).arg(plumb).status().expect("gcc needs it too");

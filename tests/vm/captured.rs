@@ -48,9 +48,10 @@ struct Kind {
     name: &'static str,
     /// What tcpdump prints about the tunnel with the identifier or port `ID`, which is `HEX` in hexadecimal.
     header: &'static str,
-    /// The bytes that it adds to an inner packet before padding, without the outer IP header, over each family.
+    /// The bytes that the tunnel adds to an inner packet before padding, excluding the outer IP header, over IPv4 and
+    /// over IPv6.
     added: [usize; 2],
-    /// The length of an inner packet with padding and trailer is a multiple of this.
+    /// The inner packet is padded so that its length with the trailer is a multiple of this.
     multiple: usize,
     encrypts: bool,
 }
@@ -71,7 +72,7 @@ const KINDS: [Kind; 5] = [
 
 struct Tunnel {
     kind: &'static Kind,
-    /// 0 for IPv4 and 1 for IPv6, inside and outside.
+    /// The inner and outer packets are IPv4 if this is 0, and IPv6 if this is 1.
     family: usize,
     /// The VNI, key, SPI or UDP port.
     id: usize,

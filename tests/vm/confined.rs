@@ -19,7 +19,7 @@ pub(crate) fn monitor_has_little() {
     assert!(wait_until(PATIENCE, || monitor(&sandbox).is_some()), "no monitor");
     let pid = monitor(&sandbox).expect("the monitor runs");
     let read = |file: &str| fs::read_to_string(format!("/proc/{pid}/{file}")).unwrap_or_default();
-    // QEMU installs its filter only after parsing its arguments.
+    // Waits, because QEMU installs its filter only after it has parsed its arguments.
     let lines = || -> BTreeSet<String> {
         read("status").lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
     };

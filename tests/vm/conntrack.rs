@@ -1,4 +1,4 @@
-//! Fills the connection tracking table of a guest. In a namespace, its limit is read-only.
+//! Fills the connection tracking table of a guest, because the table's limit is read-only in a namespace.
 
 use crate::{
     measured::{run, scenario},

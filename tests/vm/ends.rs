@@ -16,7 +16,7 @@ use crate::{
 
 /// Shorter than a guest's boot timeout, which would stop the controller as well.
 const SOON: Duration = Duration::from_secs(20);
-/// Longer than a monitor takes to start, but shorter than a guest takes to boot.
+/// A monitor starts within this time, but a guest takes longer to boot.
 const WELL_BEGUN: Duration = Duration::from_millis(500);
 
 fn booting(sandbox: &Sandbox) -> (Child, u32) {

@@ -1,4 +1,4 @@
-//! Tests Firecracker guests. Without the program, the tests are skipped with the reason.
+//! Tests Firecracker guests. If the program is missing, the tests are skipped and print the reason.
 
 use plumb_tests::trials;
 use serde_json::Value;

@@ -74,7 +74,7 @@ trials = 16
 pause = "1ms"
 "#;
 
-/// Write-up 004 has 0.007 system calls per message with vhost, and 8.3 without.
+/// Write-up 004 reports 0.007 system calls per message with vhost, and 8.3 without.
 pub(crate) fn vhost_saves_calls() {
     let sandbox = sandbox();
     let paths = ["--path", "host-to-vm", "--path", "host-to-vm-vhost", "--workload", "latency"];
@@ -99,7 +99,7 @@ pub(crate) fn vhost_saves_calls() {
     for result in findings["results"].as_array().expect("a list") {
         let (calls, packets) = (calls_per_message(result), packets_written_per_message(result));
         if result["path"].as_str().is_some_and(|path| path.contains("vhost")) {
-            // Timers and the agent's channel make calls too, at a number per message that depends on the speed.
+            // Timers and the agent's channel cause calls too. Their number per message depends on the speed.
             assert_eq!(packets, 0.0, "{}: written by QEMU, {calls} calls a message", result["id"]);
         } else {
             assert!(packets > 0.9 && calls > MANY, "{}: {packets} of {calls} calls a message", result["id"]);

@@ -100,7 +100,7 @@ fn check_machine(vm: &Value) {
     assert_eq!(vm["unread"], json!([]), "root sees everything");
     let threads = vm["threads"].as_array().expect("a list");
     let of = |role: &str| threads.iter().filter(|thread| thread["role"] == role).count();
-    // Besides the configured iothread, the monitor has its own.
+    // The monitor has its own iothread in addition to the configured one.
     assert_eq!((of("cpu"), of("main"), of("vhost")), (3, 1, 0), "{threads:?}");
     assert!(
         threads.iter().any(|thread| thread["name"] == "IO disks" && thread["role"] == "io"),

@@ -23,7 +23,7 @@ while :; do
 done
 ";
 pub(crate) const DAMON: &str = "CONFIG_DAMON_PADDR=y";
-/// All memory is in a file, so that the host can free parts of it.
+/// All memory of the guest is in a file, so that the host can free parts of the memory.
 const ONE_NODE: &[&str] = &[
     "-m",
     "384M",
@@ -203,7 +203,7 @@ pub(crate) fn survives_a_kill_while_taking_pages() {
         mover.wait().expect("it was started here");
         assert_intact(&machine);
     }
-    // Undisturbed, the rebalancer takes the full amount from a guest that has all of its memory back.
+    // If nothing disturbs the rebalancer, it takes the full amount from a guest that has all of its memory back.
     let shown = || sandbox.succeed(&["rebalance", &file, "--rounds", "6"]).out;
     let printed = shown();
     assert!(printed.contains("more DRAM than its ceiling"), "{printed}");

@@ -1,4 +1,4 @@
-//! Tests in which point-to-point tunnels messages can be followed, in the virtual hypervisor.
+//! Tests which point-to-point tunnels allow messages to be followed, in the virtual hypervisor.
 
 use plumb_tests::trials;
 use serde_json::Value;

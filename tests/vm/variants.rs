@@ -1,10 +1,15 @@
 //! Tests built-in scenarios with virtual machines as guests, and a guest's device without a scenario.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, os::unix::fs::symlink};
 
-use plumb_tests::{Leftovers, PATIENCE, trials};
+use plumb_tests::{Leftovers, PATIENCE, guest_kernel_series, trials};
 
-use crate::{boots::boot, measured::number, remains::processes, sandbox};
+use crate::{
+    boots::boot,
+    measured::{number, run, scenario},
+    remains::processes,
+    sandbox,
+};
 
 pub(crate) fn guests_of_shipped_scenarios() {
     for (name, path, virtio) in [
@@ -71,4 +76,34 @@ pub(crate) fn devices_that_cannot_be() {
         output.status == Some(0) || output.status == Some(3) && output.err.contains("/dev/vhost-net"),
         "{output:?}"
     );
+}
+
+pub(crate) fn kernels_and_programs_of_guests() {
+    let sandbox = sandbox();
+    let (series, qemu) = (guest_kernel_series(), sandbox.home().join("other-qemu"));
+    let (oldest, newest) = (series.first().expect("it is needed"), series.last().expect("it is needed"));
+    symlink("/usr/bin/qemu-system-x86_64", &qemu).expect("own folder");
+    let more = format!(
+        "[vms.other]\nkernel = \"{newest}\"\nqemu = \"{}\"\n[guests.vm1]\nbridge = \"vmbr0\"\n\
+         address = \"198.18.64.85/24\"\nvm = \"other\"\n[paths.to-other]\nfrom = \"pve\"\nto = \"vm1\"\n\
+         [workloads.latency]\nkind = \"ping-pong\"\nduration = \"200ms\"\n[schedule]\ntrials = 1\n",
+        qemu.display()
+    );
+    let file =
+        |kernel: &str| sandbox.file("kernels.toml", &scenario(&format!("kernel = \"{kernel}\""), &more));
+    let output = run(&sandbox, &file(oldest));
+    assert_eq!(output.status, Some(0), "{output:?}");
+    let record = sandbox.record();
+    for (host, series) in [("vm0", oldest), ("vm1", newest)] {
+        let machines = record["header"]["machines"].as_array().expect("a list");
+        let machine = machines.iter().find(|machine| machine["host"] == host).expect("it was booted");
+        let kernel = machine["kernel"].as_str().expect("it is known");
+        assert!(kernel.starts_with(&format!("{series}.")), "{host}: {kernel}");
+        assert!(machine["monitor"].as_str().is_some_and(|version| version.contains("QEMU")), "{machine}");
+    }
+    let output = run(&sandbox, &file("1.0"));
+    assert!(output.status != Some(0) && output.err.contains("no kernel 1.0 is installed"), "{output:?}");
+    std::fs::remove_file(&qemu).expect("own file");
+    let output = run(&sandbox, &file(oldest));
+    assert!(output.status != Some(0) && output.err.contains("other-qemu"), "{output:?}");
 }

@@ -11,7 +11,7 @@ impl<'a> Commands<'a> {
         Self { header }
     }
 
-    /// Empty for imported runs.
+    /// Returns an empty list if the run is imported.
     pub(crate) fn again(&self, of_a_run: &str, of_a_client: &str) -> Vec<String> {
         let RunHeader { id, scenario, origin, .. } = self.header;
         match (origin.imported(), scenario.command()) {
@@ -37,13 +37,13 @@ impl<'a> Commands<'a> {
     }
 
     /// Returns a command for the run's counters if plumb created its lab. Otherwise returns `commands` for the
-    /// sending end, with the host if known.
+    /// sending end, and names its host if it is known.
     pub(crate) fn at_sender(&self, path: &str, commands: &[&str]) -> Vec<String> {
         let own = self.header.origin.imported().is_none() && self.header.scenario.command().is_none();
         let path = self.header.paths.iter().find(|measured| own && measured.name == path);
         let host = path.and_then(|path| path.from.split(':').next());
         let booted = |host: &&str| self.header.machines.iter().any(|machine| machine.host == **host);
-        // An overlay between existing hosts uses their network.
+        // The last layer of an overlay between existing hosts is their network.
         let over_network = |last: &String| PathRecord::exists(std::slice::from_ref(last));
         let no_lab = path.and_then(|path| path.layers.last()).is_some_and(over_network);
         match host {
@@ -82,8 +82,15 @@ mod tests {
             [format!("plumb report {id} --section drops")]
         );
         let there = format!("ip -s link  # on {host}");
-        header.machines =
-            vec![BootedMachine { host, booted: None, ready: Nanos(1), resident: None, settings: None }];
+        header.machines = vec![BootedMachine {
+            host,
+            booted: None,
+            ready: Nanos(1),
+            resident: None,
+            settings: None,
+            kernel: None,
+            monitor: None,
+        }];
         assert_eq!(Commands::of(&header).at_sender(&path.name, &["ip -s link"]), ["ip -s link"]);
         assert_eq!(Commands::of(&header).probed("").len(), 1);
         header.paths.iter_mut().for_each(|path| path.layers = vec!["network".into()]);

@@ -1,5 +1,5 @@
-//! Tests that names, which users choose, do not influence the verdict and the findings. Only layers, levels and
-//! settings may.
+//! Tests that names do not influence the verdict and the findings, because users choose them. Only layers, levels and
+//! settings may influence them.
 
 mod builtins;
 
@@ -20,7 +20,7 @@ const GOLDEN: &str = include_str!("../tests/golden/egress.run.json");
 const KINDS: &[u8] = include_bytes!("../../../tests/cli/records/kinds.run.json.gz");
 const DIRECTIONS: &[u8] = include_bytes!("../../../tests/cli/records/directions.run.json.gz");
 
-/// Keeps the alphabetical order within each class.
+/// New names by old name. Each class of names keeps its alphabetical order.
 #[derive(Default)]
 struct Names {
     paths: BTreeMap<String, String>,
@@ -51,7 +51,7 @@ impl Names {
             hosts: numbered('h', hosts.iter()),
             results: BTreeMap::new(),
         };
-        // A path within a host has that host's name.
+        // A path within a host has the host's name, so rename it like the host.
         for path in paths.iter().filter(|path| path.from == path.to) {
             names.paths.extend(names.hosts.get(&path.name).map(|host| (path.name.clone(), host.clone())));
         }
@@ -159,6 +159,8 @@ fn machine(run: &mut Fixture, host: &str, board: &str, vhost: bool) {
             queues: 1,
             vhost,
         }),
+        kernel: None,
+        monitor: None,
     });
 }
 

@@ -5,18 +5,20 @@ use protocol::{MAX_LINE, Order};
 use scenario::Plan;
 use workload::{Metric, WorkloadSettings};
 
-/// Enough for greetings, replies without samples, and the state of a few devices.
+/// The usual limit. It is enough for greetings, replies without samples, and the state of a few devices.
 pub(crate) const USUAL: usize = 256 << 10;
-/// The length of a report without its series. On a large machine, most of it is times per CPU.
+/// The length of a report without its series. On a large machine, most of the report consists of times per
+/// CPU.
 const REPORT: usize = 1 << 20;
 /// The length of the function list of a guest's kernel. For a Debian kernel, it is 4 MiB.
 const SYMBOLS: usize = 32 << 20;
-/// One interval of a stream's connection, with all numbers at their maximum length.
+/// The length of one interval of a stream's connection if all numbers have their maximum length.
 const SAMPLE: usize = 1 << 10;
 const HISTOGRAM: usize = 32 << 10;
-/// The two ends wait for each other, so they may record more intervals than requested.
+/// The number of additional intervals. The two ends wait for each other, so they may record more intervals
+/// than requested.
 const FURTHER: u64 = 16;
-/// The queue for messages from all agents. An agent blocks until its last message is read.
+/// The length of the queue for messages from all agents. An agent blocks until its last message is read.
 pub(crate) const WAITING: usize = 2;
 
 pub(crate) fn answer_to(order: &Order, served: Option<&WorkloadSettings>) -> usize {

@@ -75,14 +75,15 @@ impl VmAgent<'_> {
                 self.ask(MemoryOrder::TouchFree)?;
                 Ok(load.memory)
             }
-            // Memory that was given back has no pages on the host, and no other memory is free.
+            // The guest holds all other free memory, and memory that was given back has no pages on the host.
+            // So the trial takes only memory that the guest has not touched.
             (BalloonMove::Shrink, false) => {
                 self.resize(balloon, load.memory)?;
                 self.ask(MemoryOrder::Hold)?;
                 self.resize(balloon, Bytes(0))?;
                 Ok(load.memory)
             }
-            // The guest has no other free memory then, so it touches exactly the memory that is given back.
+            // The guest holds all other free memory, so it touches exactly the memory that is given back.
             (BalloonMove::Grow, _) => {
                 self.resize(balloon, load.memory)?;
                 self.ask(MemoryOrder::Hold)?;

@@ -37,8 +37,8 @@ fn device(then: &DeviceCounters, now: &DeviceCounters) -> DeviceCounters {
     }
 }
 
-/// Returns the difference per queue, or nothing if all counters are zero, because some drivers count per
-/// queue only in certain modes.
+/// Returns the difference per queue. The result is empty if all counters are zero, because some drivers count
+/// per queue only in certain modes.
 fn queues(before: &[QueueCounters], after: &[QueueCounters]) -> Vec<QueueCounters> {
     let none = QueueCounters::default();
     let before = before.iter().chain(iter::repeat(&none));
@@ -88,7 +88,8 @@ fn passed_bytes(now: Bytes, then: Bytes) -> Bytes {
     Bytes(passed(now.0, then.0))
 }
 
-/// Returns the difference of 32-bit counters that wrap around. It is correct up to 2^32 per trial.
+/// Returns the difference of 32-bit counters that wrap around. It is correct if the counter increases by less
+/// than 2^32 per trial.
 fn passed_around(now: u64, then: u64) -> u64 {
     now.wrapping_sub(then) & u64::from(u32::MAX)
 }

@@ -1,8 +1,9 @@
 //! Selects the next trial, and stops measuring results early. The choice is a pure function of the plan and
 //! the finished trials, so a resumed run makes the same choices.
 //!
-//! The plan is the full matrix. At the start of each block, the design judges all groups of results by the
-//! earlier blocks, and continues with results that can still change the answer. It does not use a clock.
+//! The plan is the full matrix. At the start of each block, the design judges all groups of results based on
+//! the earlier blocks, and continues with the results that can still change the answer. It does not use a
+//! clock.
 
 mod forecast;
 mod group;
@@ -27,7 +28,7 @@ use group::{Group, Standing};
 use judged::Judged;
 use observations::Observations;
 
-/// The number of baseline pairs for a noise floor. A baseline gets more trials only if it is itself a
+/// The number of baseline pairs that a noise floor needs. A baseline gets more trials only if it is itself a
 /// contender.
 const NOISE_PAIRS: usize = 5;
 
@@ -173,7 +174,7 @@ impl<'p> Design<'p> {
         unmeasured.map(|(_, result)| result.id.as_str())
     }
 
-    /// Returns why trials are not chosen for the requested objective, but only once.
+    /// Returns why trials are not chosen for the requested objective. Later calls return `None`.
     pub fn other_objective(&mut self) -> Option<&'static str> {
         let block = self.round.block.unwrap_or(0);
         if self.reported_missing_cpu
@@ -275,7 +276,7 @@ impl<'p> Design<'p> {
             }
         }
         if !again.is_empty() {
-            // Competitors of a repeated baseline are measured twice, too.
+            // If a baseline is measured twice, its competitors are measured twice, too.
             again.extend(&measure);
         }
         Round { block: None, measure, again, only_compared }

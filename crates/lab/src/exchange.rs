@@ -1,4 +1,4 @@
-//! A trial from the point of view of its two ends.
+//! What the two ends of a trial need, and what they report.
 
 use std::net::IpAddr;
 

@@ -83,7 +83,8 @@ fn fits(lab: &Lab, plan: &Plan) -> Result<(), RunError> {
     misfit.map_or(Ok(()), |(at, reason)| Err(refused(&at.host, reason)))
 }
 
-/// Searches by address, by name, or by how the host was reached. Returns the end of the path and the MTU.
+/// Finds the interface by its address, by its name, or by how the host was reached. Returns the end of the
+/// path and the MTU.
 pub(crate) fn interface(
     agents: &mut Agents,
     host: &HostName,
@@ -126,8 +127,8 @@ pub(crate) fn reserve(
             return Err(RunError::Occupied { host: host.to_string(), interface, by: holder });
         }
         release(&hosts[..taken], agents, observer)?;
-        // If this host can be reserved alone, another host of this run is the same machine. Otherwise, the
-        // reservation belongs to the agent of a killed controller, which is about to exit.
+        // If this host can be reserved without the others, then one of the others is the same machine. If it cannot, an agent
+        // whose controller was killed still has the reservation, and is about to exit.
         if is_own && matches!(reserve_each(&[host], agents, by)?, Reservation::Granted { .. }) {
             return Err(same_machine(host, &hosts[..taken]));
         }

@@ -7,7 +7,7 @@ use scenario::{HostName, Lab, Path, PathName};
 
 use crate::error::RunError;
 
-/// A run with fewer existing hosts does not continue without one.
+/// A run with fewer existing hosts than this ends when it loses one of them.
 const MIN_HOSTS: usize = 3;
 const ATTEMPTS: u32 = 2;
 

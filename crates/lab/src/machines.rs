@@ -1,12 +1,15 @@
 //! Prepares the machines at the ends of paths: namespaces, virtual machines and existing hosts.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use machine::{
     Accelerator, AttachError, Firecracker, FirecrackerError, Image, Kernel, Machine, MachineError, Member,
     NamedTap, Namespace, Nic, ProgramCopy, Qemu, Ssh, Vmlinux,
 };
-use scenario::{Access, Endpoint, Fault, HostName, Lab, Monitor, Vm};
+use scenario::{Access, Endpoint, Fault, GuestKernel, HostName, Lab, Monitor, Vm};
 use topology::Topology;
 use workload::BalloonMethod;
 
@@ -26,8 +29,15 @@ pub(crate) fn prepare(
     request: &Request<'_>,
     stop: &Stop,
 ) -> Result<Machines, RunError> {
-    let mut monitors =
-        Monitors { request, topology, stop, kernel: None, program: None, qemu: None, firecracker: None };
+    let mut monitors = Monitors {
+        request,
+        topology,
+        stop,
+        program: None,
+        accelerator: None,
+        qemu: BTreeMap::new(),
+        firecracker: BTreeMap::new(),
+    };
     let mut waiting: Vec<(HostName, Box<dyn Machine>)> = Vec::new();
     for &host in hosts {
         let machine: Box<dyn Machine> = match request.scenario.lab.vm(host) {
@@ -49,7 +59,7 @@ pub(crate) fn prepare(
         };
         waiting.push((host.clone(), machine));
     }
-    Ok(Machines { waiting, emulated: monitors.qemu.and_then(|qemu| qemu.emulated) })
+    Ok(Machines { waiting, emulated: monitors.accelerator.and_then(|(_, emulated)| emulated) })
 }
 
 fn member(request: &Request<'_>, host: &HostName, name: &str) -> Result<Member, RunError> {
@@ -87,18 +97,14 @@ struct Monitors<'a> {
     request: &'a Request<'a>,
     topology: &'a Topology,
     stop: &'a Stop,
-    kernel: Option<Kernel>,
     program: Option<Arc<ProgramCopy>>,
-    qemu: Option<ForQemu>,
-    firecracker: Option<ForFirecracker>,
+    /// QEMU's accelerator, and the reason if QEMU emulates the CPU.
+    accelerator: Option<(Accelerator, Option<String>)>,
+    qemu: BTreeMap<GuestKernel, (Kernel, Arc<Image>)>,
+    firecracker: BTreeMap<GuestKernel, ForFirecracker>,
 }
 
-struct ForQemu {
-    accelerator: Accelerator,
-    emulated: Option<String>,
-    image: Arc<Image>,
-}
-
+#[derive(Clone)]
 struct ForFirecracker {
     kernel: Arc<Vmlinux>,
     image: Arc<Image>,
@@ -106,32 +112,39 @@ struct ForFirecracker {
 
 impl Monitors<'_> {
     fn qemu(&mut self, host: &HostName, vm: &Vm) -> Result<Qemu, RunError> {
-        let kernel = self.kernel()?;
-        if self.qemu.is_none() {
-            let (accelerator, emulated) = Accelerator::best();
-            let vms = self.request.scenario.lab.hosts.iter().filter_map(|host| host.vm.as_ref());
-            let of_balloons: BTreeSet<BalloonMethod> = vms.filter_map(|vm| vm.balloon).collect();
-            let further = of_balloons.into_iter().flat_map(Qemu::modules_of).copied();
-            let image =
-                self.image(&kernel, &Qemu::MODULES.iter().copied().chain(further).collect::<Vec<_>>())?;
-            self.qemu = Some(ForQemu { accelerator, emulated, image });
-        }
-        let ForQemu { accelerator, image, .. } = self.qemu.as_ref().expect("created above");
-        let machine = Qemu::new(host.clone(), vm.clone(), *accelerator, kernel, Arc::clone(image));
+        let (accelerator, _) = self.accelerator.get_or_insert_with(Accelerator::best);
+        let accelerator = *accelerator;
+        let (kernel, image) = match self.qemu.get(&vm.kernel) {
+            Some(known) => known.clone(),
+            None => {
+                let vms = self.request.scenario.lab.hosts.iter().filter_map(|host| host.vm.as_ref());
+                let of_balloons: BTreeSet<BalloonMethod> = vms.filter_map(|vm| vm.balloon).collect();
+                let further = of_balloons.into_iter().flat_map(Qemu::modules_of).copied();
+                let modules: Vec<&str> = Qemu::MODULES.iter().copied().chain(further).collect();
+                let kernel = kernel(vm)?;
+                (kernel.clone(), self.image(&kernel, &modules)?)
+            }
+        };
+        self.qemu.insert(vm.kernel.clone(), (kernel.clone(), Arc::clone(&image)));
+        let machine = Qemu::new(host.clone(), vm.clone(), accelerator, kernel, image);
         let Some(tap) = self.topology.tap(host) else { return Ok(machine) };
         let tap = tap.map_err(|error| MachineError::Qemu { host: host.to_string(), source: error.into() })?;
         Ok(machine.with_nic(Nic { queues: tap.queues, mac: tap.mac }))
     }
 
     fn firecracker(&mut self, host: &HostName, vm: &Vm) -> Result<Firecracker, RunError> {
-        if self.firecracker.is_none() {
-            let kernel = self.kernel()?;
-            let image = self.image(&kernel, Firecracker::MODULES)?;
-            let kernel = Arc::new(kernel.uncompressed().map_err(MachineError::from)?);
-            self.firecracker = Some(ForFirecracker { kernel, image });
-        }
-        let ForFirecracker { kernel, image } = self.firecracker.as_ref().expect("created above");
-        let machine = Firecracker::new(host.clone(), vm.clone(), Arc::clone(kernel), Arc::clone(image))
+        let known = match self.firecracker.get(&vm.kernel) {
+            Some(known) => known.clone(),
+            None => {
+                let kernel = kernel(vm)?;
+                let image = self.image(&kernel, Firecracker::MODULES)?;
+                let kernel = Arc::new(kernel.uncompressed().map_err(MachineError::from)?);
+                ForFirecracker { kernel, image }
+            }
+        };
+        self.firecracker.insert(vm.kernel.clone(), known.clone());
+        let ForFirecracker { kernel, image } = known;
+        let machine = Firecracker::new(host.clone(), vm.clone(), kernel, image)
             .program(self.request.firecracker.clone());
         let refused = |source: FirecrackerError| MachineError::Firecracker { host: host.to_string(), source };
         let Some(tap) = self.topology.tap(host) else { return Ok(machine) };
@@ -151,13 +164,6 @@ impl Monitors<'_> {
         Ok(if self.request.hosts.cache { machine } else { machine.without_cache() })
     }
 
-    fn kernel(&mut self) -> Result<Kernel, MachineError> {
-        if self.kernel.is_none() {
-            self.kernel = Some(Kernel::installed()?);
-        }
-        Ok(self.kernel.clone().expect("just found"))
-    }
-
     fn image(&self, kernel: &Kernel, modules: &[&str]) -> Result<Arc<Image>, MachineError> {
         let modules = [modules, self.modules_of_faults()].concat();
         Ok(Arc::new(Image::build(kernel, &self.request.agent, &modules, &[])?))
@@ -169,6 +175,13 @@ impl Monitors<'_> {
         let tracks = |fault| matches!(fault, Fault::ConntrackFull { .. });
         if faults.any(tracks) { TRACKING } else { &[] }
     }
+}
+
+fn kernel(vm: &Vm) -> Result<Kernel, MachineError> {
+    Ok(match &vm.kernel {
+        GuestKernel::Newest => Kernel::installed()?,
+        chosen => Kernel::chosen(chosen, None)?,
+    })
 }
 
 #[cfg(test)]

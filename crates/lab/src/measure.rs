@@ -74,7 +74,7 @@ impl TrialRunner<'_> {
         }
     }
 
-    /// After an error, runs the trials one at a time to find the one that cannot run.
+    /// After a refusal, runs the trials one at a time to find the one that cannot run.
     fn failed(
         &mut self,
         exchanges: &[Exchange<'_>],

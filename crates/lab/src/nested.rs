@@ -11,7 +11,7 @@ use std::{
 use machine::{FunctionInstructions, InstructionCounter, Kernel, Machine, Qemu, Symbols};
 use protocol::{ChannelError, Commission, FromNestedRun, Hello, LineLimit, RunEvent, ToNestedRun};
 use samples::{FunctionCount, InstructionCounts, RunHeader, Sink, SkippedResult, Trial, ValidityWarning};
-use scenario::{Host, HostName, Lab, Link, Path, Plan, Scenario};
+use scenario::{GuestKernel, Host, HostName, Lab, Link, Path, Plan, Scenario};
 use units::Bytes;
 use workload::LiveRate;
 
@@ -39,7 +39,7 @@ const LEAST_SHARE: f64 = 0.0002;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inside {
-    /// For example, the capability that this machine lacks.
+    /// Why the run takes place in a virtual hypervisor, e.g. the capability that this machine lacks.
     pub reason: String,
     /// Whether to count instructions. The run must have no guests.
     pub counts: bool,
@@ -53,6 +53,12 @@ pub fn run_inside<S: Sink>(
     observer: &mut dyn Observer,
     stop: &Stop,
 ) -> Result<Outcome, RunError> {
+    let vms = request.scenario.lab.hosts.iter().filter_map(|host| host.vm.as_ref());
+    if vms.into_iter().any(|vm| vm.qemu.is_some() || vm.kernel != GuestKernel::Newest) {
+        let reason =
+            "a virtual hypervisor has no other kernel or QEMU, so remove `kernel` and `qemu` from `[vms]`";
+        return Err(RunError::Lacks { reason: format!("{}; {reason}", inside.reason) });
+    }
     observer.event(&Event::Step("booting a virtual hypervisor"));
     observer.event(&Event::Boots { host: NAME });
     let host = HostName::new(NAME);

@@ -22,7 +22,7 @@ use crate::{
 
 const NAME: &str = "observer";
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Traces one in this many messages: hundreds per second, at a low cost.
+/// Traces one in this many messages, i.e. hundreds of messages per second at a low cost.
 const TRACE_ONE_IN: u32 = 10;
 
 pub(crate) struct Watcher {
@@ -265,7 +265,8 @@ impl Watcher {
             }
             Err(error) => {
                 self.lost = Some(error);
-                // A slow agent would leave its probes loaded, and slow down trials without probes.
+                // End the agent, because a slow agent would leave its probes loaded and slow down trials
+                // without probes.
                 self.agents.end(&self.host);
                 Ok(None)
             }

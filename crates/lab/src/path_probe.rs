@@ -16,7 +16,8 @@ use crate::{
 };
 
 const PROBE_MTU: &str = "probe the MTU";
-/// The number of packets sent to find the device that loses them. The handshake and ARP or NDP add a few.
+/// The number of packets sent to find the device that loses them. The handshake and ARP or NDP add a few
+/// packets.
 const LOCATING_PACKETS: u32 = 100;
 /// On a busy machine, a softirq may deliver packets late.
 const DELIVERY: Duration = Duration::from_millis(200);
@@ -205,13 +206,13 @@ impl TrialRunner<'_> {
     }
 }
 
-/// If `at` does not pass a packet on, the sender's kernel has dropped it, e.g. because it is too large
-/// after encapsulation.
+/// Returns whether the sender's kernel drops the packets that `at` does not pass on, e.g. because they are
+/// too large after encapsulation.
 fn is_above_another(devices: &[DeviceRef], at: &DeviceRef) -> bool {
     devices[0].host == at.host && devices.windows(2).any(|pair| pair[0] == *at && pair[1].host == at.host)
 }
 
-/// Packets that do not reach `at` are then lost in the network between two existing hosts.
+/// Returns whether packets that do not reach `at` are lost in the network between two existing hosts.
 fn is_behind_unknown_network(lab: &Lab, devices: &[DeviceRef], at: &DeviceRef) -> bool {
     let crosses = |hop: &[DeviceRef]| {
         let [near, far] = [&hop[0], &hop[1]].map(|device| lab.seat(&device.host));

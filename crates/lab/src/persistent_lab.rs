@@ -72,7 +72,7 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// A missing folder is an empty registry.
+    /// If the folder does not exist, the registry is empty.
     pub fn open(folder: &Path) -> Result<Self, RegistryError> {
         Ok(Self { folder: PrivateFolder::open(folder)? })
     }
@@ -166,7 +166,7 @@ fn file_of(name: &str) -> String {
     format!("{name}{SUFFIX}")
 }
 
-/// The file name must match the lab's.
+/// The file name must match the name of the lab.
 pub(crate) fn parse(file: &str, text: &str) -> Result<PersistentLab, serde_json::Error> {
     let lab: PersistentLab = serde_json::from_str(text)?;
     (lab.file() == file)

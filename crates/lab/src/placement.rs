@@ -5,7 +5,7 @@ use workload::{Placement, WorkloadSettings};
 /// The CPUs of both ends. `None` means unpinned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cpus {
-    /// Thread n is pinned to entry n, modulo the length of the list.
+    /// Thread n is pinned to entry n. If there are more threads than entries, the list repeats.
     pub client: Option<Vec<u32>>,
     pub server: Option<Vec<u32>>,
 }

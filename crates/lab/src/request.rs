@@ -35,7 +35,7 @@ pub struct Request<'a> {
 #[derive(Debug, Default)]
 pub struct Attachments {
     pub endpoints: BTreeMap<HostName, Attached>,
-    /// Whether the limits of the workloads also apply to the agents.
+    /// Whether the agents run under the resource limits of the workloads at the endpoints.
     pub as_workload: bool,
     pub between: Vec<DeviceRef>,
     pub reader: Option<Topology>,

@@ -132,8 +132,8 @@ impl<'a, S: Sink> RunLoop<'a, S> {
         }
     }
 
-    /// Waits for other processes to leave the CPUs idle, but not beyond `until`. Returns true if there is no
-    /// CPU data.
+    /// Waits until other processes leave the CPUs idle, but not beyond `until`. Returns whether the CPUs are
+    /// idle, or true if there is no CPU data.
     fn await_quiet(
         &mut self,
         runner: &mut TrialRunner<'_>,

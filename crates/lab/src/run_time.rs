@@ -10,8 +10,8 @@ use crate::design::forecast;
 /// The boot time per guest when several boot at once on two CPUs, relative to a single boot.
 const CONCURRENT_BOOT: f64 = 0.65;
 
-/// Returns the approximate maximum duration. `boot` is the boot time of one guest. With `inside`, a virtual
-/// hypervisor boots first.
+/// Returns the approximate maximum duration. `boot` is the boot time of one guest. If `inside` is set, a
+/// virtual hypervisor boots first.
 #[must_use]
 pub fn run_time(scenario: &Scenario, plan: &Plan, boot: Nanos, inside: bool) -> Nanos {
     let trials = forecast(plan).map_or_else(|| plan.duration_estimate(), |forecast| forecast.most);

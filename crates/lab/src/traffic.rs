@@ -71,7 +71,7 @@ impl TrialRunner<'_> {
         self.watcher.iter_mut().for_each(|watcher| watcher.abandon(token));
     }
 
-    /// Returns each client's reply, followed by its server's if there is one.
+    /// Returns each client's reply, followed by its server's reply if the trial has a server.
     fn between(
         &mut self,
         begun: &[(Token, &Exchange<'_>)],

@@ -19,10 +19,11 @@ const TOLERANCE: f64 = 0.1;
 const SHORTEST_STALL: Nanos = Nanos::from_millis(100);
 /// The time slice of a thread under contention (base_slice_ns in the kernel, 3 ms with few CPUs).
 const TIME_SLICE: Nanos = Nanos::from_millis(4);
-/// The minimum fraction of the requested rate that must be reached. A sender catches up after short stalls.
+/// The minimum fraction of the requested rate that a stream must reach. A sender catches up after short
+/// stalls.
 const MIN_RATE: f64 = 0.97;
 
-/// An end without intervals causes no warnings.
+/// An end that reported no intervals causes no warnings.
 #[must_use]
 pub fn warnings(load: &WorkloadSettings, measurement: &Measurement, cpu: &CpuUsage) -> Vec<ValidityWarning> {
     let mut warnings = of_kind(load, measurement, cpu);

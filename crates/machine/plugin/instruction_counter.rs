@@ -138,7 +138,7 @@ extern "C" fn translated(_: u64, block: *mut c_void) {
     }
 }
 
-/// Addresses identify blocks, because they are in the kernel or in the guest's only program.
+/// An address identifies a block, because every block is in the kernel or in the guest's only program.
 unsafe fn counter_of(address: u64) -> *mut u64 {
     let mut slot = (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 44) as usize;
     unsafe {

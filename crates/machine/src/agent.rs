@@ -31,7 +31,7 @@ impl AgentProcess {
         command
     }
 
-    /// `namespace` defaults to the calling thread's.
+    /// The agent runs in `namespace`, or by default in the calling thread's namespace.
     pub(crate) fn start(
         &mut self,
         mut command: Command,

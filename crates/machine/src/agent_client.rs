@@ -13,8 +13,8 @@ pub struct AgentClient {
 }
 
 impl AgentClient {
-    /// Starts a thread that passes each message to `deliver` until that returns false, and finally the error
-    /// that ended the channel. Lines may be up to `limit` bytes long.
+    /// Starts a thread that passes each message to `deliver`, and finally the error that ended the channel.
+    /// The thread ends early if `deliver` returns false. Lines may be up to `limit` bytes long.
     pub fn new(
         channel: Channel,
         limit: usize,

@@ -126,7 +126,8 @@ impl Firecracker {
             Err(source) => {
                 let status = end(&mut child).and_then(|status| status.code());
                 let words = self.words.text();
-                // The API error is more useful than the exit status, and a process killed here has none.
+                // The API error is more useful than the exit status, and a process that was killed here has
+                // no exit status.
                 Err(match (status, &source) {
                     (_, ApiError::Refused { .. }) | (None, _) => FirecrackerError::Api { source, words },
                     (Some(status), _) => FirecrackerError::Ended { status, words },

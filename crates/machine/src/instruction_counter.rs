@@ -18,7 +18,8 @@ use protocol::guest::{GuestSymbols, KernelSymbol};
 use crate::guest::GuestError;
 
 const PLUGIN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/instruction_counter.so"));
-/// The plugin writes the counts before the guest reports its trial, so only this process can delay them.
+/// How long to wait for the counts. The plugin writes them before the guest reports its trial, so only this
+/// process can delay them.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The first address of the kernel's half of the address space.
 const KERNEL: u64 = 1 << 63;
@@ -82,7 +83,7 @@ pub type FunctionInstructions = BTreeMap<(String, String), u64>;
 
 #[derive(Debug, Default)]
 pub struct Symbols {
-    /// Module and function by first address.
+    /// The module and the name of each function, by the function's first address.
     functions: BTreeMap<u64, (String, String)>,
 }
 

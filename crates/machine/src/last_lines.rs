@@ -43,7 +43,8 @@ impl LastLines {
         self.keep_some(from, LONGEST, move |line| matters(line).then(|| line.to_owned()));
     }
 
-    /// Keeps all lines without `noise`. The result is set when the guest's first process starts.
+    /// Keeps all lines that do not contain `noise`. The returned value is set when the guest's first process
+    /// starts.
     pub(crate) fn keep_console(
         &self,
         console: impl Read + Send + 'static,

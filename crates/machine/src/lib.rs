@@ -89,13 +89,26 @@ pub trait Machine: Send {
         Err(std::io::Error::new(std::io::ErrorKind::Unsupported, reason))
     }
 
+    /// Returns the versions of a virtual machine's software, if they are known.
+    fn versions(&self) -> Option<GuestVersions> {
+        None
+    }
+
     fn condition(&self) -> Condition;
 }
 
-/// By default, the machine is already running.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GuestVersions {
+    /// E.g. `6.1.0-56-cloud-amd64`.
+    pub kernel: String,
+    /// E.g. `QEMU emulator version 7.2.22`.
+    pub monitor: String,
+}
+
+/// The default is for a machine that is already running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Boot {
-    /// The maximum time from [`Machine::start`] to the agent's greeting, without
+    /// The maximum time from [`Machine::start`] to the agent's greeting, not counting
     /// [starvation](Machine::starved).
     pub patience: Duration,
     pub own_kernel: bool,
@@ -110,8 +123,8 @@ impl Default for Boot {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Condition {
-    /// The time from the start to the first process. `None` before that, and if the machine was already
-    /// running.
+    /// The time from the start to the first process. `None` if no process has started yet, or if the machine
+    /// was already running.
     pub booted_within: Option<Duration>,
     pub trouble: Option<String>,
     pub last_output: String,

@@ -1,4 +1,4 @@
-//! A network namespace as a machine: a lab host's or this process's own.
+//! A machine in a network namespace, which is either a lab host's or this process's own namespace.
 
 use std::path::PathBuf;
 

@@ -14,6 +14,7 @@ mod write_half;
 
 use std::{
     os::{fd::OwnedFd, unix::net::UnixStream},
+    path::Path,
     process::{ExitStatus, Stdio},
     sync::Arc,
     time::{Duration, Instant},
@@ -36,7 +37,7 @@ use self::{
     write_half::HangsUp,
 };
 use crate::{
-    Boot, Condition, Machine,
+    Boot, Condition, GuestVersions, Machine,
     channel::Channel,
     error::MachineError,
     guest::{Image, Kernel},
@@ -121,12 +122,13 @@ impl Qemu {
         self
     }
 
+    /// Returns the first line of `qemu-system-x86_64 -version`.
     pub fn version() -> Result<String, QemuError> {
-        let mut command = crate::without_environment(PROGRAM);
-        command.arg("-version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let child = sys::child::spawn_in(&mut command, None, PROGRAM).map_err(QemuError::of_start)?;
-        let output = child.wait_with_output()?.stdout;
-        Ok(String::from_utf8_lossy(&output).lines().next().unwrap_or_default().to_owned())
+        version(Path::new(PROGRAM))
+    }
+
+    fn program(&self) -> &Path {
+        self.vm.qemu.as_deref().unwrap_or(Path::new(PROGRAM))
     }
 
     fn run(&self) -> Result<Started, QemuError> {
@@ -148,7 +150,7 @@ impl Qemu {
             inherited.extend(numbers.into_iter().zip(plugin.descriptors()?));
         }
         self.inherit_queues(&mut inherited)?;
-        let mut command = crate::without_environment(PROGRAM);
+        let mut command = crate::without_environment(self.program());
         command
             .args(arguments::build(self))
             .stdin(Stdio::null())
@@ -158,8 +160,10 @@ impl Qemu {
         command.fd_mappings(mappings.collect()).expect("descriptor numbers are unique");
         let started = Instant::now();
         let confines = confinement::prepare(self).map_err(QemuError::Start)?;
-        let mut child =
-            sys::child::spawn_confined(command, confines, PROGRAM).map_err(QemuError::of_start)?;
+        let mut child = sys::child::spawn_confined(command, confines, &self.program().to_string_lossy())
+            .map_err(|error| {
+                if self.vm.qemu.is_some() { QemuError::Start(error) } else { QemuError::of_start(error) }
+            })?;
         self.words.keep(child.stderr.take().expect("it is a pipe"), |line| !line.contains(NO_CPU_FEATURE));
         let first_process = self.words.keep_console(console.0, UNSURE);
         match self.connect_monitor(qmp.0, child.id()) {
@@ -205,6 +209,14 @@ impl Qemu {
     }
 }
 
+fn version(program: &Path) -> Result<String, QemuError> {
+    let mut command = crate::without_environment(program);
+    command.arg("-version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let child = sys::child::spawn_in(&mut command, None, PROGRAM).map_err(QemuError::of_start)?;
+    let output = child.wait_with_output()?.stdout;
+    Ok(String::from_utf8_lossy(&output).lines().next().unwrap_or_default().to_owned())
+}
+
 impl Machine for Qemu {
     fn start(&mut self) -> Result<Channel, MachineError> {
         if self.running.is_some() {
@@ -232,6 +244,11 @@ impl Machine for Qemu {
         if let Some(running) = self.running.take() {
             running.stop();
         }
+    }
+
+    fn versions(&self) -> Option<GuestVersions> {
+        let monitor = version(self.program()).ok()?;
+        Some(GuestVersions { kernel: self.kernel.release().to_owned(), monitor })
     }
 
     /// On an idle machine, an emulated guest with one CPU boots in 3 to 4 s, and each additional CPU adds

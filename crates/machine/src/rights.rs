@@ -41,7 +41,7 @@ pub const CAPABILITY_USES: &[CapabilityUse] = &[
     CapabilityUse {
         capabilities: &["CAP_BPF", "CAP_PERFMON"],
         or: Some("CAP_SYS_ADMIN"),
-        used_for: "eBPF probes of runs and of `plumb trace`: system calls, packet latency by hop, exact CPU time",
+        used_for: "eBPF probes in runs and in `plumb trace`: system calls, packet latency by hop, exact CPU time",
         without: "CPU time in ticks; system calls by `plumb trace --fallback ptrace`",
     },
     CapabilityUse {

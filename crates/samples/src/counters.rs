@@ -18,12 +18,12 @@ pub struct PathCounters {
 pub struct DeviceCounters {
     /// `host:device`.
     pub device: String,
-    /// Packets received; with receive offload, as seen by the stack.
+    /// Packets received. With receive offload, these are the packets that the stack sees.
     pub rx_packets: u64,
     pub rx_bytes: Bytes,
     pub rx_dropped: u64,
     pub rx_errors: u64,
-    /// Packets sent; with segmentation offload, as handed over by the stack.
+    /// Packets sent. With segmentation offload, these are the packets that the stack hands over.
     pub tx_packets: u64,
     pub tx_bytes: Bytes,
     pub tx_dropped: u64,
@@ -55,7 +55,7 @@ pub struct QdiscCounters {
     /// The kind, e.g. `noqueue`, `pfifo_fast` or `tbf`.
     pub kind: String,
     pub drops: u64,
-    /// Number of times it was full or over its limit.
+    /// Number of times the queueing discipline was full or over its limit.
     pub overlimits: u64,
     /// Packets requeued by the driver.
     pub requeues: u64,
@@ -65,13 +65,13 @@ pub struct QdiscCounters {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PolicerCounters {
     pub bits_per_second: u64,
-    /// Whether it polices packets that leave the device.
+    /// Whether the rule polices packets that leave the device.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub leaving: bool,
-    /// Whether the rule has no counter. Then its drops are unknown.
+    /// Whether the rule has no counter, so that its drops are unknown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub uncounted: bool,
-    /// Packets dropped. One built by segmentation offload counts as one.
+    /// Packets dropped. A packet built by segmentation offload counts once.
     pub dropped: u64,
     pub dropped_bytes: Bytes,
 }
@@ -81,8 +81,8 @@ pub struct HostCounters {
     pub host: String,
     /// Tracked connections at the second reading. `None` if the kernel does not report them.
     pub tracked: Option<u64>,
-    /// Packets with translated addresses, counting only the first of each connection; `None` if the rules cannot be
-    /// read.
+    /// Packets with translated addresses. Only the first packet of each connection counts. `None` if the rules cannot
+    /// be read.
     pub translated: Option<u64>,
     /// First and last port of the narrowest source NAT rule in nftables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -100,7 +100,7 @@ pub struct HostCounters {
 }
 
 impl PathCounters {
-    /// Whether a host explains why no packets arrived.
+    /// Whether the counters of a host explain why no packets arrived.
     #[must_use]
     pub fn explain_failure(&self) -> bool {
         self.hosts.iter().any(|host| host.has_refused() || host.uses_all_ports())

@@ -50,7 +50,7 @@ pub struct CpuThrottling {
     pub limit: Option<f64>,
     /// Periods of the quota, usually of 100 ms, in which the processes ran.
     pub periods: u64,
-    /// Periods in which they used up the quota.
+    /// Periods in which the processes used up the quota.
     pub throttled: u64,
     /// Time without a CPU, summed over all CPUs.
     pub time: Nanos,

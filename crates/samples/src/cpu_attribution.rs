@@ -36,7 +36,7 @@ pub enum CpuConsumer {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AttributedCpu {
     pub source: AttributionSource,
-    /// Why the exact method was not used, with a hint; `None` if it was, or if unknown.
+    /// Why the exact method was not used, with a hint. `None` if it was used, or if the reason is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     pub elapsed: Nanos,

@@ -86,6 +86,6 @@ pub enum EndReason {
     Settled,
     /// Each comparison of the result is established, or within the noise.
     Clear,
-    /// The result is excluded, because some of its trials received nothing or none is usable.
+    /// The result is excluded, because some of its trials received nothing, or because none of them is usable.
     Unusable { trials: u32 },
 }

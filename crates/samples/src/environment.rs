@@ -25,10 +25,10 @@ pub struct Environment {
     pub congestion_available: Vec<String>,
     /// Load averages over 1, 5 and 15 minutes, before the run.
     pub load_average: Option<[f64; 3]>,
-    /// Whether the lab was created as root; otherwise in a user namespace.
+    /// Whether the lab was created as root rather than in a user namespace.
     pub privileged: bool,
     pub engine: Option<Calibration>,
-    /// Why the run was moved to an emulated machine that was booted for it, if it was.
+    /// If the run was moved to an emulated machine that was booted for it, the reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inside: Option<String>,
 }

@@ -93,7 +93,7 @@ pub struct ScenarioRecord {
     pub name: String,
     pub title: String,
     pub about: String,
-    /// SHA-256 of its text, in hex.
+    /// SHA-256 of the scenario's text, in hex.
     pub digest: String,
     pub text: String,
 }
@@ -110,14 +110,20 @@ pub struct BootedMachine {
     pub resident: Option<Bytes>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settings: Option<VmSettings>,
+    /// Release of the guest's kernel, e.g. `6.1.0-56-cloud-amd64`. `None` if unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<String>,
+    /// Version of the monitor, as it prints it. `None` if unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub monitor: Option<String>,
 }
 
 /// How a virtual machine is configured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VmSettings {
-    /// E.g. `qemu` or `firecracker`.
+    /// The monitor, e.g. `qemu` or `firecracker`.
     pub monitor: String,
-    /// E.g. `q35`.
+    /// The machine type, e.g. `q35`.
     pub board: String,
     pub vcpus: u32,
     pub memory: Bytes,
@@ -132,9 +138,9 @@ pub struct WorkloadLimit {
     pub host: String,
     /// The endpoint as the user wrote it, e.g. `container:web`.
     pub endpoint: String,
-    /// In CPUs, e.g. 0.5.
+    /// The limit in CPUs, e.g. 0.5.
     pub cpus: f64,
-    /// The file of the quota, or another origin.
+    /// The file that contains the quota, or another origin of the limit.
     pub source: String,
     /// Whether the traffic was subject to the limit, too.
     pub shared: bool,
@@ -158,7 +164,7 @@ pub struct PathRecord {
     pub to: String,
     /// Layers between the ends, in order, without duplicates.
     pub layers: Vec<String>,
-    /// Devices on the way to the server, `host:device`, in order.
+    /// Devices on the path to the server, `host:device`, in order.
     pub devices: Vec<String>,
     pub baseline: bool,
 }
@@ -278,7 +284,7 @@ pub trait Sink {
 
     fn begin(&mut self, header: &RunHeader) -> Result<(), Self::Error>;
 
-    /// Stores a trial. A trial with discarded attempts replaces the last of them.
+    /// Stores a trial. If the trial has discarded attempts, it replaces the last of these attempts.
     fn trial(&mut self, run: &RunId, trial: &Trial) -> Result<(), Self::Error>;
 
     /// Stores a skipped result. Idempotent.
@@ -303,11 +309,11 @@ pub struct RemedyTrials {
 /// A remedy tested on a result, which was measured with and without it in the same blocks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RemedyTrial {
-    /// The finding that suggested it.
+    /// The finding that suggested the remedy.
     pub finding: String,
-    /// The result of the other run.
+    /// The result of the other run that the finding is about.
     pub result: String,
-    /// The corresponding result of this run.
+    /// The corresponding result of this run, without the remedy.
     pub without: String,
     /// The result of this run with the remedy.
     pub with: String,

@@ -68,7 +68,7 @@ pub struct Trial {
 /// The instructions that an emulated machine executed from the end of the warm-up to the end of the measurement.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct InstructionCounts {
-    /// Of the kernel and all programs.
+    /// Instructions of the kernel and all programs.
     pub total: u64,
     /// The functions with most instructions. Their sum is at most `total`.
     pub functions: Vec<FunctionCount>,
@@ -94,7 +94,7 @@ impl Trial {
         }
     }
 
-    /// Returns `None` if the value is missing or belongs to another metric.
+    /// Returns the trial's value, or `None` if it is missing or belongs to another metric.
     #[must_use]
     pub fn value(&self, metric: Metric) -> Option<f64> {
         match &self.instructions {

@@ -67,10 +67,10 @@ pub enum ValidityWarning {
         /// 99th percentile of the time from the intended send time to the reply.
         tail: Nanos,
     },
-    /// Too many messages were lost for the percentiles of the others to be representative.
+    /// So many messages were lost that the percentiles of the other messages are not representative.
     Lossy { lost: u64, total: u64 },
-    /// Messages were received with numbers that were never sent. They are modified in transit, or sent by another
-    /// host.
+    /// Messages were received with numbers that were never sent. The messages were modified in transit or sent by
+    /// another host.
     Strays { strays: u64, total: u64 },
     /// The times and the rate are consistent only if the times are half round trips, as printed by sockperf.
     HalfRoundTrips,
@@ -107,8 +107,8 @@ impl Disturber {
     }
 }
 
-/// An attempt at a trial that was discarded and repeated. This depends only on the cause, never on the measured
-/// value.
+/// An attempt at a trial that was discarded and repeated. Whether an attempt is discarded depends only on the cause,
+/// never on the measured value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DiscardedAttempt {
     pub started: UnixMillis,

@@ -25,14 +25,14 @@ pub enum Fault {
     },
     /// The host sends no ICMP errors through the device.
     IcmpHole,
-    /// The CPU limit of the agent on the device's host.
+    /// Limits the CPU time of the agent on the device's host.
     CpuLimit {
         millicpus: u32,
     },
     SnatPorts {
         ports: u16,
     },
-    /// The kernel tracks this many connections, and drops the packets of others.
+    /// The kernel tracks this many connections, and drops the packets of all other connections.
     ConntrackFull {
         connections: u32,
     },

@@ -2,7 +2,10 @@
 
 use std::{convert::Infallible, fmt, path::PathBuf, str::FromStr};
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum GuestKernel {
     #[default]
     Newest,

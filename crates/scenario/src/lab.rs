@@ -119,7 +119,7 @@ impl Lab {
     }
 
     /// Returns the part of the lab that the agent on `host` creates. An existing host gets the parts of all existing
-    /// hosts, because each end of a tunnel needs the other's address.
+    /// hosts, because each end of a tunnel needs the address of the other end.
     #[must_use]
     pub fn inside(&self, host: &HostName) -> Self {
         if self.existing(host).is_some() {

@@ -33,7 +33,8 @@ pub struct PlannedTrial {
     pub block: u32,
     pub result: usize,
     pub arm: Arm,
-    /// Trials in a block with the same number run simultaneously. A trial with `None` runs on its own.
+    /// Trials in a block with the same number run simultaneously. A trial without a number (`None`) runs on
+    /// its own.
     #[serde(default)]
     pub round: Option<u32>,
 }

@@ -50,7 +50,7 @@ pub struct Schedule {
     pub at_once: bool,
 }
 
-/// Client ports of workloads that do not set them.
+/// How the client ports are chosen if a workload does not set them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ports {

@@ -18,8 +18,9 @@ struct Index<'c> {
     baselines: BTreeMap<&'c WorkloadName, usize>,
 }
 
-/// Compares a factor's levels with its first level, and a path with the largest path it contains, at equal
-/// levels of their common factors. Any other result is compared with the baseline of its workload.
+/// Compares each level of a factor with its first level, and each path with the largest path that it
+/// contains. All other common factors have equal levels. Any other result is compared with the baseline of
+/// its workload.
 pub(crate) fn steps(results: &[PlannedResult], paths: &[Path]) -> Vec<Step> {
     let index = Index::of(results, paths);
     let mut steps = Vec::new();

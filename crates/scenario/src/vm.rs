@@ -1,14 +1,23 @@
 //! A resolved virtual machine: the guest's hardware, and how its packets are processed.
 
+use std::path::PathBuf;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Bytes;
 use workload::BalloonMethod;
 
+use crate::guest_kernel::GuestKernel;
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Vm {
     #[serde(default)]
     pub monitor: Monitor,
+    /// The QEMU program, or `None` for the program on the `PATH`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub qemu: Option<PathBuf>,
+    #[serde(default, skip_serializing_if = "is_newest")]
+    pub kernel: GuestKernel,
     pub board: Board,
     pub vcpus: u32,
     pub memory: Bytes,
@@ -62,6 +71,10 @@ impl Vm {
     }
 }
 
+fn is_newest(kernel: &GuestKernel) -> bool {
+    *kernel == GuestKernel::Newest
+}
+
 fn is_zero(memory: &Bytes) -> bool {
     memory.0 == 0
 }
@@ -70,6 +83,8 @@ impl Default for Vm {
     fn default() -> Self {
         Self {
             monitor: Monitor::Qemu,
+            qemu: None,
+            kernel: GuestKernel::Newest,
             board: Board::Q35,
             vcpus: 1,
             memory: Bytes(512 << 20),

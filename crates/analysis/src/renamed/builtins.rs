@@ -50,6 +50,8 @@ fn record(scenario: &Scenario, plan: &Plan) -> RunRecord {
             ready: Nanos::from_secs(1),
             resident: None,
             settings,
+            kernel: None,
+            monitor: None,
         })
     };
     header.machines = scenario.lab.hosts.iter().filter_map(machine).collect();

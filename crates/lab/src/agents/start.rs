@@ -117,7 +117,7 @@ impl Agents {
         greeted.map_err(|source| self.lost(host, source))
     }
 
-    /// More machines than CPUs would all boot too slowly for their timeouts.
+    /// If more machines than CPUs booted at once, all would boot too slowly for their timeouts.
     fn has_room_for(&self, machine: &dyn Machine) -> bool {
         let booting =
             |endpoint: &&Endpoint| endpoint.ready_within.is_none() && endpoint.machine.boot().own_kernel;

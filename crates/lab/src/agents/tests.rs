@@ -15,7 +15,7 @@ use protocol::Hello;
 use super::*;
 use crate::event::Event;
 
-/// The agent greets in the `greets_at`th start and later ones.
+/// A machine whose agent sends its greeting only from start number `greets_at` onwards.
 struct Sleepy {
     greets_at: u32,
     starts: Arc<AtomicU32>,
@@ -44,8 +44,8 @@ impl Machine for Sleepy {
         self.agents.clear();
     }
 
-    /// The timeout is short only in tests that expect it, so that a machine on a busy host does not seem to
-    /// hang.
+    /// The timeout is short only in tests that expect a timeout, so that a machine on a busy host does not
+    /// seem to hang.
     fn boot(&self) -> Boot {
         let greets = self.starts.load(Ordering::Relaxed) >= self.greets_at;
         let patience = if greets { Duration::from_secs(60) } else { Duration::from_millis(200) };

@@ -5,7 +5,8 @@ use units::Nanos;
 
 const SCREENING: u32 = 2;
 const FEWEST_TO_ESTABLISH: u32 = stats::location::FEWEST as u32;
-/// The maximum fraction of the budget for screening. If two blocks would exceed it, screening has only one.
+/// The maximum fraction of the budget for screening. If two blocks would exceed it, screening has only one
+/// block.
 const SCREENING_SHARE: f64 = 0.6;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,8 +44,8 @@ pub fn forecast(plan: &Plan) -> Option<Forecast> {
     })
 }
 
-/// Returns how many trials per result can establish a difference, or `None` if the plan has enough or only
-/// one result.
+/// Returns how many trials per result are needed to establish a difference. Returns `None` if the plan has
+/// enough trials or only one result.
 #[must_use]
 pub fn trials_lacking(plan: &Plan) -> Option<u32> {
     let blocks = plan.trials.last().map_or(0, |trial| trial.block + 1);

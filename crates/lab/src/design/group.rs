@@ -39,7 +39,8 @@ impl Group {
     pub(super) fn all(plan: &Plan) -> Vec<Self> {
         let mut groups: BTreeMap<_, Vec<usize>> = BTreeMap::new();
         for (place, result) in plan.results.iter().enumerate() {
-            // The cost of a layer is a comparison across paths.
+            // With `until_clear`, a group spans all paths, because the cost of a layer is a comparison across
+            // paths.
             let path = (!plan.design.until_clear).then_some(&result.path);
             groups.entry((&result.workload, path)).or_default().push(place);
         }
@@ -89,7 +90,7 @@ impl Group {
 }
 
 /// Separates unusable results from the others. If every result has failed trials, only results without a
-/// value are unusable. If none has a value, none is unusable.
+/// value are unusable. If no result has a value, none is unusable.
 fn without_the_out(seen: &Observations, results: Vec<usize>, block: u32) -> (Vec<usize>, Vec<usize>) {
     let empty = |result: &usize| seen.blocks(*result, Arm::Measure, block).is_empty();
     let silent = |result: &usize| empty(result) || seen.was_silent(*result, block);

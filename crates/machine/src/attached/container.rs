@@ -63,8 +63,9 @@ fn running(name: &str, Inspected { id, state }: &Inspected) -> Result<Running, A
     Ok(Running { id: id.clone(), pid: state.pid })
 }
 
-/// With `DOCKER_HOST`, for example, a runtime's client prints a PID of another machine. A container's cgroup
-/// contains its ID, except for rootless containers without cgroups.
+/// Fails if the container runs on another machine. With `DOCKER_HOST`, for example, a runtime's client prints
+/// a PID of another machine. A container's cgroup contains its ID, except for rootless containers without
+/// cgroups.
 fn on_this_machine(name: &str, running: Running) -> Result<Running, AttachError> {
     let process = Process::running(running.pid).ok().flatten();
     let groups = process.and_then(|process| process.read("cgroup").ok()).unwrap_or_default();

@@ -34,7 +34,7 @@ struct Counts {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Throttling {
     pub group: PathBuf,
-    /// In CPUs, if the cgroup still has a quota.
+    /// The quota in CPUs, or `None` if the cgroup no longer has a quota.
     pub limit: Option<f64>,
     /// Periods in which the processes ran, usually 100 ms long.
     pub periods: u64,

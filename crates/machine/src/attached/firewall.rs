@@ -7,7 +7,7 @@ use super::runtime::{self, Printed};
 /// Lower-case words of rules (nft(8)) and of iptables targets (iptables-extensions(8)).
 const VERDICTS: [&str; 7] = ["drop", "reject", "redirect", "tproxy", "dnat", "queue", "netmap"];
 
-/// Returns each rule that may block or redirect a connection, after its table and chain.
+/// Returns each rule that may block or redirect a connection, preceded by its table and chain.
 ///
 /// # Errors
 /// Returns why `nft` cannot list the rules.

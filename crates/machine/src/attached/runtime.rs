@@ -13,7 +13,7 @@ use sys::netns::NetNs;
 
 use super::AttachError;
 
-/// A busy node responds within a few seconds, a runtime with a hung daemon never.
+/// A busy node responds within a few seconds, but a runtime with a hung daemon never responds.
 const PATIENCE: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(5);
 /// In bytes. A container's description has a few thousand bytes, and a list of pods a few hundred thousand.

@@ -38,7 +38,7 @@ impl Vmlinux {
 }
 
 impl Kernel {
-    /// Some monitors require this, and emulated guests boot faster with it.
+    /// Some monitors require an uncompressed kernel, and emulated guests boot faster with it.
     pub fn uncompressed(&self) -> Result<Vmlinux, GuestError> {
         let failed = |source| GuestError::Read { what: "the kernel", path: self.image.clone(), source };
         let mut bytes = Vec::new();

@@ -30,7 +30,7 @@ const KERNEL_ARGUMENTS: &str = "console=ttyS0 quiet panic=-1 rootfstype=ramfs";
 const EMULATED_KERNEL_ARGUMENTS: &str = "tsc=reliable no_timer_check";
 /// This CPU has fewer extensions than `max`, which makes emulation four times as fast and avoids hangs.
 const EMULATED_CPU: &str = "EPYC";
-/// The CPU's random numbers would differ between boots.
+/// This CPU does not generate random numbers, because they would differ between boots.
 const COUNTED_CPU: &str = "EPYC,-rdrand,-rdseed";
 /// Makes addresses and hashes equal in every boot, lets real-time threads use the whole CPU, and stops socket
 /// buffers from growing. Neighbours are confirmed immediately and permanently, because only confirmed

@@ -134,7 +134,7 @@ impl Monitor {
             }
         }
         nic.netdev = self.get(path, "netdev")?;
-        // With PCI, the listed device is a child of this one. With virtio-mmio, it is the same.
+        // With PCI, the listed device is a child of this device. With virtio-mmio, both are the same device.
         let is_its = |device: &&String| {
             device.strip_prefix(path).is_some_and(|rest| matches!(rest, "" | "/virtio-backend"))
         };

@@ -11,7 +11,7 @@ pub struct Nic {
 }
 
 impl Nic {
-    /// Opens the device, because QEMU does so later.
+    /// Checks by opening the device, as QEMU does later.
     #[must_use]
     pub fn lacks_vhost() -> Option<String> {
         sys::vhost::try_own().err().map(|error| format!("{error} (modprobe vhost_net)"))

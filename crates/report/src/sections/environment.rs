@@ -1,6 +1,8 @@
 //! The machine and the paths.
 
-use samples::{Environment, PathRecord};
+use std::collections::BTreeMap;
+
+use samples::{BootedMachine, Environment, PathRecord};
 use workload::Metric;
 
 use super::{Source, devices};
@@ -12,7 +14,11 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         .run
         .environment
         .iter()
-        .map(|known| Block::KeyValues(machine(known, &findings.run.paths)))
+        .map(|known| {
+            let mut rows = machine(known, &findings.run.paths);
+            rows.extend(guests(&findings.run.machines));
+            Block::KeyValues(rows)
+        })
         .collect();
     if !findings.run.paths.is_empty() {
         blocks.extend([Block::Heading("Paths".into()), Block::Table(paths(&findings.run.paths))]);
@@ -61,6 +67,20 @@ fn machine(environment: &Environment, paths: &[PathRecord]) -> Vec<(String, Text
     .to_vec()
 }
 
+/// One row for each kernel and monitor.
+fn guests(machines: &[BootedMachine]) -> Vec<(String, Text)> {
+    let mut hosts: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
+    for machine in machines {
+        if let (Some(kernel), Some(monitor)) = (&machine.kernel, &machine.monitor) {
+            hosts.entry((kernel, monitor)).or_default().push(&machine.host);
+        }
+    }
+    let row = |((kernel, monitor), hosts): ((&str, &str), Vec<&str>)| {
+        (format!("Kernel of {}", hosts.join(", ")), format!("Linux {kernel} ({monitor})").into())
+    };
+    hosts.into_iter().map(row).collect()
+}
+
 fn nanos(nanos: f64) -> String {
     phrases::value(Metric::RoundTrip, nanos)
 }
@@ -72,7 +92,7 @@ fn paths(paths: &[PathRecord]) -> Table {
         vec![
             Text::strong(&path.name).and_plain(mark),
             path.from.as_str().into(),
-            // A workload with one end runs on a single host.
+            // If a workload has a single end, it runs on a single host.
             if path.to == path.from { "" } else { path.to.as_str() }.into(),
             path.layers.join(" → ").into(),
             path.about.as_str().into(),

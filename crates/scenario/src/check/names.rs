@@ -11,7 +11,7 @@ use crate::{
 
 /// `IFNAMSIZ` in linux/if.h, minus the terminating NUL.
 const DEVICE_NAME: usize = 15;
-/// Loading a tunnel module creates `gre0` and the devices after it in every namespace.
+/// When tunnel modules are loaded, they create `gre0` and the devices listed after it in every namespace.
 const RESERVED: [&str; 12] = [
     "lo", "all", "default", "gre0", "gretap0", "erspan0", "ip6gre0", "ip6tnl0", "tunl0", "sit0", "ip_vti0",
     "ip6_vti0",

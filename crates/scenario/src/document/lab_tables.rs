@@ -43,6 +43,11 @@ pub(crate) struct VmTable {
     /// The monitor: `qemu` or `firecracker`. Firecracker has one board and one queue pair, no vhost-net, and needs
     /// KVM. Default: `qemu`.
     pub(crate) monitor: Option<Spanned<Monitor>>,
+    /// The QEMU program. Default: `qemu-system-x86_64` on the `PATH`.
+    pub(crate) qemu: Option<Spanned<String>>,
+    /// The guest's kernel: a file, or the release or series of an installed kernel, e.g. `6.12`. Default: the newest
+    /// installed kernel.
+    pub(crate) kernel: Option<Spanned<String>>,
     /// The machine type: `q35` (a PC) or `microvm` (virtio-mmio, like Firecracker). Default: `q35`.
     pub(crate) board: Option<Spanned<Board>>,
     /// Guest CPUs. Default: 1.
@@ -59,8 +64,8 @@ pub(crate) struct VmTable {
     pub(crate) queues: Option<Spanned<u32>>,
     /// Whether the host kernel (vhost-net) processes packets instead of QEMU. Default: `off`.
     pub(crate) vhost: Option<Spanned<Switch>>,
-    /// Checksum offload, in both directions. `off` also disables `tso`, `ufo` and `gro`. QEMU's defaults apply to
-    /// this and the following settings.
+    /// Checksum offload, in both directions. `off` also disables `tso`, `ufo` and `gro`. For this and the
+    /// following settings, the default is QEMU's.
     pub(crate) csum: Option<Switch>,
     /// Whether the guest may send TCP packets larger than the MTU.
     pub(crate) tso: Option<Spanned<Switch>>,

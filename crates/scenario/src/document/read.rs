@@ -152,7 +152,7 @@ impl<'t> Reader<'t> {
         read
     }
 
-    /// After an unknown key, reads the value again without that key to find further problems.
+    /// If a key is unknown, reads the value again without this key to find further problems.
     fn value<T: Deserialize<'t>>(&mut self, mut value: toml::Spanned<DeValue<'t>>) -> Option<T> {
         let mut clean = true;
         let mut misspelled: Vec<String> = Vec::new();

@@ -51,16 +51,16 @@ pub(crate) struct FactorTable {
     /// The factor of queues that the stream count is a multiple of. Used with `times` instead of `values`.
     #[schemars(example = &"queues")]
     pub(crate) of: Option<Spanned<String>>,
-    /// Multiples of the value of `of`, at least two.
+    /// At least two numbers to multiply the value of the factor `of` by.
     #[schemars(length(min = 2))]
     pub(crate) times: Option<Spanned<Vec<Spanned<u32>>>>,
     /// Maximum number of streams. A level that reaches it is labelled. Default: 128.
     #[schemars(range(min = 1, max = 1024))]
     pub(crate) most: Option<Spanned<u32>>,
-    /// Paths to restrict the factor to. Default: all that it affects.
+    /// Paths to restrict the factor to. Default: all paths that it affects.
     #[serde(default)]
     pub(crate) paths: Vec<Spanned<String>>,
-    /// Workloads to restrict the factor to. Default: all that it affects.
+    /// Workloads to restrict the factor to. Default: all workloads that it affects.
     #[serde(default)]
     pub(crate) workloads: Vec<Spanned<String>>,
 }
@@ -90,7 +90,8 @@ pub(crate) enum StoppingRule {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ScheduleTable {
-    /// Trials per result. Default: 5. With a budget or a precision, the maximum per result; default 20.
+    /// Trials per result. Default: 5. With a budget or a precision, this is the maximum per result, and its
+    /// default is 20.
     #[schemars(range(min = 1, max = 1000))]
     pub(crate) trials: Option<Spanned<u32>>,
     /// Pause between trials. Default: 50ms.

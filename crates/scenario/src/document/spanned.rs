@@ -6,7 +6,7 @@ use derive_more::{Deref, DerefMut};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// It is serialised for the defaults in the schema.
+/// Values are serialised for the defaults in the schema.
 #[derive(Debug, Clone, Deref, DerefMut, Serialize)]
 #[serde(transparent)]
 pub(crate) struct Spanned<T> {

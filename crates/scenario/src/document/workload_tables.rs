@@ -94,7 +94,7 @@ pub(crate) struct WorkloadTable {
     #[serde(rename = "source-port")]
     #[schemars(range(min = 1))]
     pub(crate) source_port: Option<Spanned<u16>>,
-    /// How long a receive may busy-poll the device queue, in whole microseconds. Default: not at all.
+    /// How long a receive may busy-poll the device queue, in whole microseconds. Default: no busy polling.
     #[serde(rename = "busy-poll")]
     pub(crate) busy_poll: Option<Spanned<As<Nanos>>>,
     /// Where the threads of the two ends run: `same-cpu`, `cross-cpu`, `free` (the scheduler decides; results are

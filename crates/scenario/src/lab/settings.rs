@@ -24,7 +24,7 @@ pub(crate) use mtu::RANGE as MTUS;
 pub use offloads::Offloads;
 use rings::RingSizes;
 
-/// `None` leaves the kernel's default.
+/// `None` keeps the kernel's default.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceSettings {
     pub mtu: Option<u32>,

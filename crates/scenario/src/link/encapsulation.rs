@@ -30,8 +30,8 @@ struct Facts {
     carries_ethernet: bool,
     /// Headers after the outer IP header, and trailers.
     headers: u32,
-    /// Whether the inner packet is padded so that it ends, with a trailer of 2 bytes, on a 4-byte boundary
-    /// (RFC 4303, section 2.4).
+    /// Whether the inner packet is padded, so that the packet and a trailer of 2 bytes end on a 4-byte
+    /// boundary (RFC 4303, section 2.4).
     pads: bool,
     /// Extension headers over IPv6.
     ipv6_options: u32,
@@ -53,7 +53,8 @@ pub(super) struct Identifier {
 const ETHERNET: u32 = 14;
 const UDP: u32 = 8;
 
-/// Like iproute2 by default, plumb limits nested tunnels to 4, in a destination option (RFC 2473, section 4.1.1).
+/// The size of the destination option that limits nested tunnels to 4 (RFC 2473, section 4.1.1). This limit is
+/// iproute2's default.
 const ENCAPSULATION_LIMIT: u32 = 8;
 
 /// RFC 2890, section 2.

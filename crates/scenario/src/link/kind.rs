@@ -87,7 +87,7 @@ pub(crate) trait LinkKind {
     fn is_inside(&self, _host: &HostName) -> bool {
         false
     }
-    /// Kernel modules that not every lab needs.
+    /// Returns the kernel modules that the link needs, except those that every lab needs.
     fn modules(&self) -> &'static [&'static str] {
         &[]
     }

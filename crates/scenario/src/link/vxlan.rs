@@ -54,7 +54,8 @@ impl Entry<VxlanTable> {
         self.table.port.as_deref().copied().unwrap_or(PORT)
     }
 
-    /// Rejects overlays that mix lab namespaces with existing hosts, because the two are not connected.
+    /// Rejects overlays that mix lab namespaces with existing hosts, because lab namespaces and existing
+    /// hosts are not connected.
     fn mixed_members(&self, document: &Document, problems: &mut Vec<Problem>) {
         let is_existing = |member: &&Entry<EndTable>| document.existing(member.name()).is_some();
         let members = || self.table.members.iter();

@@ -59,7 +59,8 @@ impl LinkTable for Entry<WireTable> {
     fn made_mtu(&self, _: &Document, mtus: &Mtus) -> Option<u32> {
         let [one, other] = self.table.between.each_ref().map(|end| mtus.set(&end.0));
         let written = self.table.mtu.as_ref().map_or(Mtus::DEFAULT, |mtu| **mtu);
-        // Use a later MTU setting if both ends have it, so that devices on top of the wire fit.
+        // If a device setting gives both ends the same MTU, use it here, so that devices on top of the wire
+        // fit.
         Some(one.filter(|_| one == other).unwrap_or(written))
     }
 

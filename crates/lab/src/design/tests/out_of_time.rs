@@ -1,4 +1,4 @@
-//! Time budgets that run out before every result has a trial, e.g. on a busy machine.
+//! Tests time budgets that run out before every result has a trial, e.g. on a busy machine.
 
 use samples::Arm;
 

@@ -122,6 +122,8 @@ fn pair(path: &str, tenths: u64) -> [BootedMachine; 2] {
         ready: Nanos::from_millis(tenths * 100),
         resident: Some(Bytes(120 << 20)),
         settings: None,
+        kernel: None,
+        monitor: None,
     })
 }
 

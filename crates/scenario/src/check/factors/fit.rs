@@ -16,7 +16,8 @@ use crate::{
     workload::Workload,
 };
 
-/// The maximum number of results in a plan with factors, unless it has more pairs of path and workload.
+/// The maximum number of results in a plan with factors. A plan with more pairs of path and workload may have
+/// one result per pair.
 const CELLS: usize = 2000;
 
 pub(crate) fn fit(document: &Document, scenario: &Scenario) -> Vec<Problem> {

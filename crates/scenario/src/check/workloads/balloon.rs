@@ -8,7 +8,7 @@ use workload::BalloonSettings;
 use super::{Keys, limits, or, refuse};
 use crate::{diagnosis::Problem, document::WorkloadTable};
 
-/// The minimum is also the unit for moving memory.
+/// The minimum size is also the unit in which memory moves.
 const MEMORY: RangeInclusive<u64> = 2 << 20..=1 << 40;
 const USUAL_MEMORY: Bytes = Bytes(256 << 20);
 

@@ -1,4 +1,5 @@
-//! The fault of a device or of its host. [`crate::check::place_faults`] replaces its name with the fault.
+//! The fault of a device or of its host. [`crate::check::place_faults`] replaces the fault's name with the
+//! fault itself.
 
 use super::{DeviceSetting, DeviceSettings};
 use crate::{

@@ -1,4 +1,4 @@
-//! Problems of existing hosts: invalid settings, and unsupported devices or workloads.
+//! Tests problems of existing hosts, i.e. invalid settings and unsupported devices or workloads.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Problems in the lab: loops, addresses, MTUs, overlays, gateways and unreachable ends.
+//! Tests problems in the lab: loops, addresses, MTUs, overlays, gateways and unreachable ends.
 
 use scenario::Scenario;
 

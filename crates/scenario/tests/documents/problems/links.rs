@@ -1,4 +1,4 @@
-//! Problems of links on the end of a wire.
+//! Tests problems of links on the end of a wire.
 
 use scenario::Scenario;
 

@@ -1,4 +1,4 @@
-//! Problems in `[probes]`.
+//! Tests problems in `[probes]`.
 
 use super::{changed, check_text};
 

@@ -1,4 +1,4 @@
-//! Problems in paths, workloads, factors and the schedule.
+//! Tests problems in paths, workloads, factors and the schedule.
 
 use super::{changed, check, check_text, problems};
 

@@ -1,4 +1,4 @@
-//! Problems with unknown keys and values, and values that cannot be parsed.
+//! Tests unknown keys and values, and values that cannot be parsed.
 
 use super::{changed, check, check_text, problems};
 

@@ -1,4 +1,4 @@
-//! Problems of point-to-point tunnels.
+//! Tests problems of point-to-point tunnels.
 
 use scenario::Scenario;
 

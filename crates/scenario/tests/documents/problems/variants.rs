@@ -1,4 +1,4 @@
-//! Problems in variants.
+//! Tests problems in variants.
 
 use super::check;
 

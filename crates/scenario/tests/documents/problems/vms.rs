@@ -1,4 +1,4 @@
-//! Problems of virtual machines: invalid sizes and devices, and unsupported workloads.
+//! Tests problems of virtual machines: invalid sizes and devices, and unsupported workloads.
 
 use super::check;
 

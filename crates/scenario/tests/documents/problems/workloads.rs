@@ -1,4 +1,4 @@
-//! Problems in workload settings: wrong for the kind, out of range, or in conflict.
+//! Tests workload settings that are wrong for the kind, out of range, or in conflict.
 
 use super::{check, check_text};
 
