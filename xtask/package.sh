@@ -34,7 +34,6 @@ install_program() {
     [ "$arch" != "$(uname -m)" ] || strip --strip-all "$installed"
 }
 
-# Puts the files of all architectures into $common.
 write_common() {
     share=$common/usr/share
     mkdir -p "$share/bash-completion/completions" "$share/fish/vendor_completions.d" "$share/doc/plumb"
@@ -96,7 +95,7 @@ common=$work/common
 for word; do
     arch=${word%%=*} program=${word#"$arch"} stage=$work/${word%%=*}
     program=${program#=}
-    # The names in Debian, Go and OCI.
+    # Debian, Go and OCI use these names.
     case $arch in
     x86_64) ARCH=amd64 ;;
     aarch64) ARCH=arm64 ;;

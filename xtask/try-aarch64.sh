@@ -35,7 +35,7 @@ check 'report written' report -o report.html
 check 'written to results.png' plot --kind results -o results.png
 head -c 4 results.png | grep -q PNG
 check 'written to cdf.svg' plot "$data/flent-tcp-download.flent" --kind cdf -o cdf.svg
-# Drawn on x86-64.
+# The expected picture was drawn on x86-64.
 cmp cdf.svg "$tree/docs/guide/pictures/cdf.svg"
 
 port=$((20000 + RANDOM % 10000))

@@ -37,7 +37,7 @@ for file in folder.glob("*.yaml"):
                 started += 1
 assert started == 6, f"{started} containers have plumb"
 
-# Only the member's pod may have the Secret with the member's key.
+# Each member's pod, and no other, has the Secret with the member's key.
 secrets = {file.name: file.read_text().split() for file in (folder / "secrets").iterdir()}
 seeds = {file.stem: file.read_text().split()[-1] for file in (folder / "fleet").glob("*.nk")}
 holders = {name: {user for user, seed in seeds.items() if seed in words} for name, words in secrets.items()}

@@ -57,13 +57,13 @@ run_in "$root" /usr/bin/plumb
 dpkg --root="$root" --force-not-root --force-script-chrootless --log=/dev/null --remove plumb
 test ! -e "$root/usr/bin/plumb"
 
-# The archive, with nothing but busybox.
+# Installs the archive in a root that contains only busybox.
 root=$work/busybox
 mkdir -p "$root/bin" "$root/release" "$root/tmp"
 cp "$(command -v busybox)" "$root/bin/"
 chroot "$root" /bin/busybox --install -s /bin
 cp "$release/"{install.sh,SHA256SUMS,plumb-*-linux.tar.gz} "$root/release/"
-# Upgrades while an older version runs, e.g. a member.
+# Upgrades plumb while an older version is running, e.g. as a member.
 install -D "$(command -v sleep)" "$root/usr/local/bin/plumb"
 "$root/usr/local/bin/plumb" 60 &
 running=$!

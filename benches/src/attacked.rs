@@ -43,7 +43,7 @@ const NOBODY: &str = "no attack";
 const PORT: u16 = 5201;
 const OTHER_PORT: u16 = 5999;
 const RATE: u32 = 8000;
-/// Outlasts all honest clients together, with about a million connections.
+/// The attack lasts longer than all honest clients need.
 const ATTACK: Duration = Duration::from_secs(8);
 const REST: Duration = Duration::from_secs(1);
 const LONGER: Duration = Duration::from_secs(240);

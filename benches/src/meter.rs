@@ -19,7 +19,7 @@ const BEGUN: u64 = 1 << 20;
 const PATIENCE: Duration = Duration::from_secs(10);
 const GLANCE: Duration = Duration::from_millis(1);
 
-/// Skipped at the start, while windows and buffers grow, and before the end.
+/// The meter skips this time at the start, while windows and buffers grow, and `ENDING` before the end.
 const GROWING: Duration = Duration::from_millis(250);
 const ENDING: Duration = Duration::from_millis(50);
 

@@ -72,7 +72,7 @@ impl Running {
         matches!(self.process.try_wait(), Ok(None))
     }
 
-    /// Waits for at least `lasts` from the start, because earlier polling would affect the measurement.
+    /// Waits until the process ends. Polls only after `lasts`, because earlier polling would affect the measurement.
     pub(crate) fn finish(mut self, lasts: Duration) -> anyhow::Result<ProgramOutput> {
         thread::sleep(lasts.saturating_sub(self.begun.elapsed()));
         while self.is_running() {

@@ -62,7 +62,7 @@ impl fmt::Display for Target {
 pub(crate) enum Verdict {
     Met,
     Missed,
-    /// Only part of the interval meets the target, or there are too few pairs for an interval (five).
+    /// Only a part of the interval meets the target, or there are fewer than five pairs.
     Unclear,
     NotMeasured,
     NoTarget,

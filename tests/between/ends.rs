@@ -6,7 +6,7 @@ use plumb_tests::{Leftovers, PATIENCE, Random, kill, processes};
 
 use crate::node::Node;
 
-/// The time in which the agents enter the namespaces and the first trials start.
+/// Within this time, the agents enter the namespaces and the first trials start.
 const WITHIN: Duration = Duration::from_secs(3);
 
 pub(crate) fn killed_at_any_moment(kills: usize) {
@@ -17,7 +17,7 @@ pub(crate) fn killed_at_any_moment(kills: usize) {
     for number in 0..kills {
         let mut command = node.command(&["between", "--yes", &a, &b]);
         let mut run = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("plumb was built");
-        // Squaring the random number aims a third of the kills at the first 0.3 s, while the agents enter.
+        // The random number is squared, so that a third of the kills happen in the first 0.3 s, while the agents enter.
         sleep(WITHIN.mul_f64(random.fraction().powi(2)));
         let victims = processes(&node.sandbox);
         let victim = victims.get(random.below(victims.len().max(1))).copied();

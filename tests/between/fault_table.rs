@@ -18,8 +18,8 @@ use crate::{
 const CPU_CGROUPS: &str = "/sys/fs/cgroup/cpu";
 const QUOTA: &str = "cpu.cfs_quota_us";
 const PERIOD: &str = "cpu.cfs_period_us";
-/// The rules that name causes in this table. Overflowing backlog queues are missing, because a busy machine causes
-/// them too.
+/// The rules that name causes in this table. The rule about overflowing backlog queues is missing, because a busy
+/// machine causes them too.
 const CAUSES: [&str; 11] = [
     "black-hole",
     "conntrack-full",
@@ -78,12 +78,13 @@ enum Runtime {
     Containers(Podman),
 }
 
-/// Field order matters: cgroups can be removed only after their processes have ended.
+/// The order of the fields matters, because cgroups can be removed only after their processes have ended.
 struct Site {
     runtime: Runtime,
     words: [String; 2],
     ends: [Place; 2],
-    /// The devices through which the client's packets enter and leave the node, or else the ends.
+    /// The devices through which the client's packets enter and leave the node, or those of the ends if the node has
+    /// none.
     between: [Place; 2],
     cgroups: [Cgroup; 2],
 }

@@ -145,8 +145,8 @@ struct Cgroup {
 }
 
 impl Cgroup {
-    /// Allows 1 ms of CPU time per 10 ms. This is less than one time slice of the scheduler, so traffic exceeds it
-    /// even on a busy machine.
+    /// Allows 1 ms of CPU time per 10 ms. This limit is less than one time slice of the scheduler, so traffic exceeds
+    /// it even on a busy machine.
     fn make(pid: u32) -> Self {
         let parent = Path::new(CPU_CGROUPS).join(format!("plumb-test-{pid}"));
         let child = parent.join("child");

@@ -102,7 +102,7 @@ fn passes_listed_devices(node: &Node, topology: &Topology) {
     assert!(listed.is_sorted_by_key(|device| passed[device]), "{}: {listed:?}, {passed:?}", topology.name);
 }
 
-/// Without its bridge, the node looks as if a user-space switch forwards its packets.
+/// If the node has no bridge, a user-space switch appears to forward its packets.
 pub(crate) fn user_space_switch() {
     let node = Node::with_bridge();
     node.shell("ip link del br0");
@@ -213,7 +213,7 @@ fn send(pid: u32, to: &str, mark: &str) {
     let namespace = NetNs::open(format!("/proc/{pid}/ns/net")).expect("it runs");
     let socket =
         namespace.run_in(|| UdpSocket::bind("0.0.0.0:0")).expect("root may enter").expect("a socket");
-    // Without a receiver, an earlier packet may have caused an ICMP error.
+    // If there is no receiver, an earlier packet may have caused an ICMP error.
     let _ = socket.send_to(mark.as_bytes(), (to, 9));
 }
 

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use store::{Store, StoreError};
 use workload::WorkloadSettings;
 
-/// There is no recorded trial of a balloon.
+/// Returns a made-up trial, because there is no recorded trial of a balloon.
 fn balloon() -> Value {
     json!({
         "kind": "balloon", "method": "virtio-balloon", "move": "shrink", "moved": 1_u64 << 30, "first": 1_000_000,

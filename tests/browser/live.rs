@@ -23,7 +23,7 @@ pub(crate) fn followed() {
         "window.stayed = true; window.first = document.querySelector('.progress-line').textContent; true",
     );
     chrome.wait_for("document.querySelector('.progress-line').textContent !== window.first");
-    // The run has 12 trials of 1 s, so this page is from its middle.
+    // The run has 12 trials of 1 s, so this page was served during the run.
     chrome.wait_for("document.querySelectorAll('.results tbody tr').length > 0");
     let (midway, state) = (chrome.text(".results tbody"), chrome.text(".progress-line"));
     assert!(midway.contains("bit/s") && state.contains("running"), "{midway} {state}");

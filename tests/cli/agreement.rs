@@ -13,8 +13,8 @@ struct Printed {
     half: f64,
 }
 
-/// The smallest half of a ratio's last digit, relative to the range that rounded values allow. With three digits,
-/// this range is 0.2 to 2 %.
+/// The smallest half of a ratio's last digit, relative to the range that rounded values allow. If values have three
+/// digits, this range is 0.2 to 2 %.
 const FINEST: f64 = 0.025;
 
 impl Printed {

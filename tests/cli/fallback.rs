@@ -1,5 +1,5 @@
-//! Tests that `plumb trace --fallback ptrace` works without eBPF programs. setpriv(1) drops the capabilities to load
-//! them.
+//! Tests that `plumb trace --fallback ptrace` works without eBPF programs. setpriv(1) drops the capabilities that
+//! loading such programs requires.
 
 use std::{
     process::{Child, Command, Stdio},

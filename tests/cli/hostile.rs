@@ -215,7 +215,7 @@ pub(super) fn every_format_is_harmless() {
             printed.out = printed.out.replace("\r\n", "\n");
             obeys_nothing(format, &printed, sequence);
             if format == "html" {
-                // The page's own script and the embedded record, which does not run.
+                // One script is the page's own, and the other is the embedded record, which does not run.
                 assert_eq!(printed.out.matches("<script").count(), 2, "{sequence:?}");
                 assert_eq!(printed.out.matches("<img").count(), 0, "{sequence:?}");
             }

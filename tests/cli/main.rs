@@ -417,7 +417,7 @@ fn log_file() {
 
 fn explain_without_a_name() {
     let output = sandbox().succeed(&["explain"]).out;
-    assert!(output.contains("\nvxlan-cost "), "{output}");
+    assert!(output.contains("\ntunnel-cost "), "{output}");
 }
 
 fn misspelt_scenario() {

@@ -502,7 +502,7 @@ fn pipes_next_to_a_store() {
         let mut command = Command::new("timeout");
         command.args(["120", PLUMB, "watch", &plan, "--once"]).env("PLUMB_DB", shared.join("runs.db"));
         let output = command.env("HOME", sandbox.home()).output().map(Output::from).expect("coreutils");
-        // 124 would mean that the command waited for the other end of the pipe.
+        // Status 124 would mean that the command waited for the other end of the pipe.
         assert_ne!(output.status, Some(124), "{name}: {output:?}");
     }
 }

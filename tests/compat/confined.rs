@@ -227,8 +227,8 @@ fn filtered_calls(text: &str) -> BTreeSet<(i64, Vec<u64>)> {
     made
 }
 
-/// Parses the process, name, number and numeric arguments of a line like `4711 [  41] socket(0x2, 0x80002, 0)
-/// = 3`. `None` for the second part of an interrupted call.
+/// Parses the process, name, number and numeric arguments of a line like `4711 [  41] socket(0x2, 0x80002, 0) = 3`.
+/// Returns `None` for the second part of an interrupted call.
 fn traced_call(line: &str) -> Option<(&str, &str, i64, Vec<u64>)> {
     let (process, rest) = line.split_once(' ')?;
     let (number, call) = rest.trim_start().strip_prefix('[')?.split_once("] ")?;

@@ -238,7 +238,7 @@ fn kept() {
     let compared: Value = serde_json::from_str(&compared).expect("JSON");
     let result = &compared["results"][0];
     assert_eq!(result["comparison"]["verdict"], "lower", "{compared}");
-    // The load may have caused the difference.
+    // If the result was disturbed, competing load may have caused the difference.
     let (verdict, status) = if result["disturbed"].is_string() { ("unknown", 2) } else { ("worse", 1) };
     assert_eq!(result["verdict"], verdict, "{compared}");
     let check = sandbox.plumb(&["check", "baseline:after", "--against", "before", "--max-loss", "5%"]);

@@ -42,8 +42,8 @@ impl OtherUser {
     pub(crate) fn start(work: Work, port: u16, addresses: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let program = folder.path().join("program");
-        // The other user may not read the build folder, so `cp` copies the program. If this process had the copy open
-        // for writing, it could not be executed when another test starts a program.
+        // The other user may not read the build folder, so `cp` copies the program. If this process wrote the copy, a
+        // program started by another test could inherit the open file, and the copy could not be executed.
         let copied =
             Command::new("cp").arg(std::env::current_exe().expect("this program")).arg(&program).status();
         assert!(copied.expect("cp starts").success());

@@ -1,4 +1,4 @@
-//! Programs at either end of a test, with a timeout. Dropping one kills the program.
+//! Programs at either end of a test, with a timeout. A program is killed when its value is dropped.
 
 use std::{
     io::Read,
@@ -15,7 +15,7 @@ use plumb_tests::{Output, Sandbox, wait_until};
 
 use crate::tables::host;
 
-/// Long enough for any program on a busy machine.
+/// This is long enough for any program on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(40);
 
 pub(crate) struct Running {

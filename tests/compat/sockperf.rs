@@ -128,7 +128,7 @@ fn may_lose(flags: &str) -> bool {
 #[derive(Debug)]
 struct PrintedSummary {
     sent: u64,
-    /// `None` in modes without replies.
+    /// This is `None` in modes that have no replies.
     received: Option<u64>,
 }
 

@@ -39,7 +39,7 @@ const ROWS: &[Row] = &[
 ];
 
 const PORT: &str = "5201";
-/// A number of packets within [`WHILE`] that is far beyond a finished test.
+/// A finished test sends far fewer packets than this within [`WHILE`].
 const MANY: u64 = 200;
 const WHILE: Duration = Duration::from_secs(1);
 

@@ -96,7 +96,7 @@ impl LinkMonitor {
 pub(crate) fn measures_an_overlay_next_to_the_network() {
     let network = crate::network(2);
     let file = network.sandbox.file("overlay.toml", &routed());
-    // Also shows devices that are created there and then moved to another namespace.
+    // The monitor also shows devices that are created on the host and then moved to another namespace.
     let monitor = LinkMonitor::start(&network);
     let mut run = network.command(&["run", &file, "--quiet"]).spawn().expect("plumb was built");
     let tunnels = || network.holds(0, "grep -q :12B5 /proc/net/udp");

@@ -2,7 +2,7 @@
 
 use plumb_tests::{Fleet, PostgresServer, by_member, by_ssh, pairs, trials};
 
-/// Far below the rate of any undisturbed direction, even on a busy machine.
+/// This rate is far below that of any undisturbed direction, even on a busy machine.
 const SLOW: &str = "20mbit";
 
 pub(crate) fn names_a_slow_host_and_a_lossy_path() {

@@ -32,7 +32,7 @@ pub(crate) fn two_runs_never_measure_at_once() {
     signal(long.id(), "INT");
     long.wait_with_output().expect("it was started");
     let before = runs();
-    // Long enough for the second run to start on a busy machine.
+    // This run is long enough for the second run to start, even on a busy machine.
     let first = start(&network.sandbox.file("first.toml", &first_two(20, "400ms")));
     assert!(wait_until(PATIENCE, || runs() > before), "the next run does not start");
     let second = start(&file);

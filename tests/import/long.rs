@@ -4,7 +4,7 @@ use std::{fmt::Write, process::Command};
 
 use crate::sandbox;
 
-/// More seconds than the samples stored per test, so that memory use reaches its peak.
+/// The log has more seconds than the number of samples stored per test, so that memory use reaches its peak.
 const SECONDS: u32 = 60_000;
 
 /// The data limit in KiB (RLIMIT_DATA, setrlimit(2)). It excludes the program text, of which less than 20 MB is

@@ -86,7 +86,7 @@ pub(crate) fn run_under_load_warns_and_a_gate_is_undecided() {
 
 pub(crate) fn repeats_a_trial_with_a_stopped_agent() {
     let sandbox = sandbox();
-    // Trials are long compared with the time between them.
+    // The trials are long compared with the pauses between them.
     let file = sandbox.file("wire.toml", &wire(8, "1500ms"));
     let mut run = sandbox.start(&["run", &file]);
     assert!(wait_until(Duration::from_secs(20), || agents(&sandbox).len() == 3), "no agents were started");

@@ -118,7 +118,7 @@ impl Cell {
             (true, Kind::CpuLimit) => {
                 "kind = \"ping-pong\", duration = \"1s\", waiting = \"spin\"".to_owned()
             }
-            // A single connection does not use up the ports.
+            // Uses short connections, because a single connection does not use up the ports.
             (true, Kind::SnatPorts) => format!("kind = \"connect\", duration = \"1s\", clients = {streams}"),
             (true, _) => "kind = \"ping-pong\", duration = \"1s\", message = 1380".to_owned(),
         }
@@ -129,7 +129,7 @@ pub(crate) fn names_faults(seed: u32, cells: usize) {
     names(Cell::all, seed, cells);
 }
 
-/// Of three kinds of tunnels that the virtual hypervisor has.
+/// Uses three kinds of tunnels that the virtual hypervisor has.
 pub(crate) fn names_holes_in_tunnels(seed: u32, cells: usize) {
     names(Cell::holes_in_tunnels, seed, cells);
 }

@@ -36,7 +36,7 @@ const STREAM: &str = "client 198.18.0.2 -t 2 -C cubic";
 const PING: &str = "ping 198.18.0.2 --sockperf -t 2";
 const PING_OF_1450: &str = "ping 198.18.0.2 --sockperf -t 2 -m 1450";
 
-/// The servers end by themselves.
+/// The servers end after 20 s.
 const SERVERS: &str = "timeout 20 iperf3 -s & timeout 20 sockperf server & wait";
 
 const MTU_HOLE: &str = "kind = \"mtu-hole\", mtu = 1400";
@@ -45,7 +45,7 @@ const POLICER: &str = "kind = \"policed-port\", rate = \"20Mbit/s\"";
 const QUEUE: &str = "kind = \"queue-limit\", rate = \"20Mbit/s\", queue = \"256KiB\"";
 const SLOW_QUEUE: &str = "kind = \"queue-limit\", rate = \"1Mbit/s\", queue = \"128KiB\"";
 
-/// Lab, fault, its device, command, part of the last lines.
+/// Each case has a lab, a fault, its device, a command, and a part of the command's last lines.
 const CASES: &[(&str, &str, &str, &str, &str)] = &[
     (SWITCH, QUEUE, "client:eth0", STREAM, "of eth0 (tbf)"),
     (SWITCH, SLOW_QUEUE, "client:eth0", PING, "of eth0 (tbf)"),

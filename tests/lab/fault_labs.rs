@@ -18,7 +18,7 @@ pub(crate) const CAUSES: [&str; 8] = [
 pub(crate) struct Lab {
     /// Whether the path uses a router, which sends ICMP errors, or a switch.
     pub(crate) routed: bool,
-    /// `vxlan`, or a kind of `[tunnels]`.
+    /// Either `vxlan` or a kind of `[tunnels]`.
     pub(crate) tunnel: Option<&'static str>,
     /// The MTUs of both wires. A switch uses only the first.
     pub(crate) mtus: [u32; 2],

@@ -308,7 +308,7 @@ pub(crate) fn namespaces_of_another_user() {
         return;
     }
     theirs.sleeps();
-    // Root's process holds the network namespace, once from inside and once from outside the user namespace.
+    // A process of root holds the network namespace. It runs once inside and once outside the user namespace.
     let hold = format!("exec 7</proc/{0}/ns/net; exec", theirs.pid());
     let enter = format!("{hold} nsenter --preserve-credentials --user --target {} sleep 600", theirs.pid());
     for (script, reported) in [(enter, "user namespace"), (format!("{hold} sleep 600"), "network namespace")]

@@ -35,7 +35,7 @@ fn watched() {
     assert_eq!((output.status, &first["verdict"]), (Some(0), &"first".into()), "{output:?}");
     let bytes = first["bytes"].as_u64().expect("bytes are counted");
     let median = first["results"][0]["value"]["estimate"].as_f64().expect("a rate");
-    // A trial lasts 400 ms with its warm-up. Repeated trials count too.
+    // A trial lasts 400 ms, including its warm-up. Repeated trials count too.
     let record = sandbox.record();
     let trials = record["trials"].as_array().expect("a list");
     let made: usize = trials.iter().map(|trial| 1 + trial["discarded"].as_array().map_or(0, Vec::len)).sum();

@@ -189,7 +189,7 @@ fn sandbox() -> Sandbox {
     Sandbox::new(env!("CARGO_BIN_EXE_plumb"))
 }
 
-/// Other tests disable repeats, because they run in parallel.
+/// Repeats disturbed trials. Other tests disable repeats, because they run in parallel.
 fn command(sandbox: &Sandbox, arguments: &[&str]) -> std::process::Command {
     let mut command = sandbox.command(arguments);
     command.env_remove("PLUMB_KEEP_DISTURBED");

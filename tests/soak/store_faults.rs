@@ -137,7 +137,7 @@ pub(crate) fn locked_stores() {
     println!("  {locks} locks, {complete} complete runs");
 }
 
-/// Another program's lock, released when its standard input is closed.
+/// Another program's lock. It is released when the program's standard input is closed.
 struct Lock {
     _input: ChildStdin,
     _program: ProcessGuard,

@@ -1,4 +1,4 @@
-//! A process among hostile peers, which must not panic, stays within a memory limit, and exits on Ctrl-C.
+//! A process among hostile peers. It must not panic, must stay within a memory limit, and must exit on Ctrl-C.
 
 use std::{
     cell::{Cell, RefCell},
@@ -10,13 +10,13 @@ use std::{
 
 use crate::{ProcessGuard, Sandbox, processes, signal, wait_until};
 
-/// Long enough even if the process gets no CPU for a while.
+/// This is long enough even if the process gets no CPU for a while.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     pub memory_kib: u64,
-    /// The maximum time from Ctrl-C to the exit, without waiting for a CPU.
+    /// The maximum time from Ctrl-C to the exit, not counting the time spent waiting for a CPU.
     pub end: Duration,
 }
 

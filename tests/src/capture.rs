@@ -10,8 +10,8 @@ use std::{
 
 use crate::{Network, PATIENCE, ProcessGuard, signal};
 
-/// Packets between two hosts that open or close a connection or carry data, without plain acknowledgements, SSH and
-/// the traffic of the host that runs `plumb`.
+/// Selects packets between two hosts that open or close a connection or carry data. Excludes plain acknowledgements,
+/// SSH and the traffic of the host that runs `plumb`.
 const FILTER: &str = "tcp and not port 22 and not host 198.18.0.254 and \
                       (tcp[tcpflags] & (tcp-syn|tcp-fin|tcp-rst) != 0 or ip[2:2] > ((ip[0] & 15) + (tcp[12] >> 4)) * 4)";
 

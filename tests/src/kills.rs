@@ -36,7 +36,7 @@ pub fn runs_survive(sandbox: &Sandbox, scenario: &str, kills: usize, within: Dur
         let now = kept_trials(sandbox);
         let lost = kept.iter().filter(|trial| !now.contains(trial)).count();
         assert_eq!(lost, 0, "{} stored trials are lost, killed: {killed:?}", kept.len());
-        // Status 64: the run is complete, so the last kill may have come too late to be reported.
+        // Status 64 means that the run is complete. The last kill may have come too late to be reported.
         let is_over = ended.success() || ended.code() == Some(64);
         kept = if is_over { Vec::new() } else { now };
         arguments = if is_over || kept.is_empty() { begin } else { resume };

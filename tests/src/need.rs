@@ -15,7 +15,7 @@ use crate::postgres_server;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
     Root,
-    /// Root that can switch to other users, which is impossible in a user namespace that maps only one.
+    /// Root that can switch to other users, which is impossible in a user namespace that maps only one user.
     OtherUsers,
     Program(&'static str, &'static str),
     Release(&'static str, &'static str),
@@ -97,7 +97,6 @@ pub fn run(cases: &[Case]) -> ExitCode {
     conclusion.exit_code()
 }
 
-/// Seconds per test.
 static TOOK: Mutex<Vec<(String, u64)>> = Mutex::new(Vec::new());
 
 #[must_use]

@@ -1,4 +1,4 @@
-//! Scenarios that are quick to measure.
+//! Scenarios that can be measured quickly.
 
 #[must_use]
 pub fn wire(trials: u32, duration: &str) -> String {

@@ -20,7 +20,7 @@ use crate::{
 };
 
 const HOSTS: usize = 4;
-/// Low enough to limit an hour's capture, and far below the capacity of the machine.
+/// The rate is low enough to limit an hour's capture, and far below the capacity of the machine.
 const RATE: &str = "20mbit";
 /// The fraction of the run during which faults happen.
 const STORMY: f64 = 0.8;
@@ -34,7 +34,7 @@ const GLANCE: Duration = Duration::from_millis(100);
 #[derive(Debug, Clone)]
 pub struct Storm {
     pub faults: Vec<Fault>,
-    /// The seed for the times and durations of faults; not 0.
+    /// The seed for the times and durations of faults. It must not be 0.
     pub seed: u32,
     pub longest: Duration,
     pub trials: u32,

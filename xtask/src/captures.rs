@@ -32,8 +32,9 @@ const ROW_ENDS: &[u8] = b"\x1b[K";
 const SHOWN: f64 = 0.7;
 
 const PAGE: &str = "docs/guide/screens.md";
-const HEAD: &str = "# Screens\n\nThe last lines of each command's output on a terminal of 80 columns and 24 rows, and, \
-                    collapsed, of 120 and 40. Written by `cargo xtask captures`, which fails if a line wraps or is cut.\n";
+const HEAD: &str = "# Screens\n\nThis page shows the last lines of each command's output on a terminal with 80 columns \
+                    and 24 rows. Click on \"120x40\" to see it with 120 columns and 40 rows. `cargo xtask captures` writes \
+                    this page, and fails if a line wraps or is cut.\n";
 
 /// Later commands may use the runs of earlier ones.
 const COMMANDS: &[&str] = &[

@@ -4,7 +4,7 @@ pub(crate) struct Kind {
     pub(crate) name: &'static str,
     /// For example `crate::Enum`.
     pub(crate) enums: &'static [&'static str],
-    /// Folders end in `/`. The list includes the single `match` in each crate that dispatches to them.
+    /// Folders end in `/`. The list includes the single `match` in each crate that dispatches to the kinds.
     pub(crate) own: &'static [&'static str],
     pub(crate) words: &'static [&'static str],
     pub(crate) budget: usize,

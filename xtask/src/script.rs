@@ -1,4 +1,4 @@
-//! Builds the script of report pages with the compiler that `npm ci --prefix tests/browser` installs.
+//! Builds the script for report pages with the compiler that `npm ci --prefix tests/browser` installs.
 
 use std::fs;
 use std::path::Path;

@@ -18,7 +18,7 @@ use tally::Tally;
 
 /// The number of slow tests in the summary.
 const SLOWEST: usize = 20;
-/// More failures than this are not due to chance.
+/// If more tests than this fail, the failures are not due to chance.
 const MOST_REPEATED: usize = 5;
 
 #[derive(Args)]
@@ -91,7 +91,7 @@ fn repeat(failed: &[Program], tally: &mut Tally) -> Result<bool> {
     let mut all_pass = true;
     for program in failed {
         let names = tally.failures.get(&program.name).cloned().unwrap_or_default();
-        // A program that ended without a summary has no names.
+        // A program that ended without a summary has no names of failed tests.
         all_pass &= !names.is_empty();
         for name in names {
             println!("\nrepeats {name}");

@@ -48,7 +48,7 @@ impl Workspace {
 
     pub(crate) fn cargo_behind_others(&self, args: &[&str]) -> Command {
         let cargo = self.cargo(args);
-        // With a lower priority, cargo would never finish while a busy loop runs on each CPU.
+        // At an even lower priority, cargo would never finish while a busy loop runs on each CPU.
         let mut nice = Command::new("nice");
         nice.args(["-n", "5"])
             .arg(cargo.get_program())

@@ -40,7 +40,7 @@ const PHASES: u32 = 2;
 const SMALL: Bytes = Bytes(16 * MIB);
 const LARGE: f64 = 0.93;
 const HOT_SHARE: f64 = 0.99;
-/// Below [`HOT_SHARE`], because beyond the working set, each further percentage point of hits takes tens of MiB.
+/// The target is below [`HOT_SHARE`], because each percentage point of hits beyond the working set takes tens of MiB.
 const TARGET: Share = Share(0.96);
 const ROOM: f64 = 1.15;
 const STEP: u64 = 2 * MIB;
@@ -102,7 +102,7 @@ fn add_gain(taken: &mut [Taken]) {
             stats::describe::mean(&values)
         };
         let (from, to) = (mean(Arm::Static)?, mean(Arm::Optimum)?);
-        // Smaller gains are noise.
+        // A smaller difference is noise.
         (to - from > 0.01).then_some((mean(Arm::Rebalancer)? - from) / (to - from) * 100.0)
     };
     let gains = [("% of the gain", gain(|_, _| true)), ("% once settled", gain(|at, of| at >= of / 2))];

@@ -1,5 +1,5 @@
-# Runs as few `ip` processes as possible: two batches outside, and one per namespace, because a batch works in only
-# one namespace. The files are written in advance. $1 is check.sh.
+# Runs as few `ip` processes as possible. Two batches run outside of the namespaces and one in each, because a batch
+# works in only one namespace. The files are written in advance. $1 is check.sh.
 need ping
 guest=1
 {

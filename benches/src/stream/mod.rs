@@ -82,7 +82,7 @@ impl<T: Tool> Contender for Metered<'_, T> {
         let (server, port) = self.tool.serve(self.wire, |command| command)?;
         let mut client = self.tool.send(self.wire, port, |command| command)?;
         let window = meter::watch(self.wire, before, TIME, &mut client);
-        // The client's error is more useful than a lack of data.
+        // The client's error is returned first, because it is more useful.
         let client = client.finish(TIME)?;
         let window = window?;
         let report = self.tool.report(&client, &server.finish(TIME)?)?;

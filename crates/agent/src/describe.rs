@@ -1,4 +1,4 @@
-//! `describe`: properties of this machine.
+//! Handles `describe`, which reports the properties of this machine.
 
 use protocol::Reply;
 use samples::Environment;

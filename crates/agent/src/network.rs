@@ -11,7 +11,7 @@ use topology::{ConfigureError, FoundInterface, ReadError, Topology};
 
 use crate::refusal::Refusal;
 
-/// The client's address and port, followed by this host's (ssh(1)).
+/// This variable contains the client's address and port, followed by this host's address and port (ssh(1)).
 const SSH_CONNECTION: &str = "SSH_CONNECTION";
 
 #[derive(Default)]
@@ -107,7 +107,7 @@ impl Network {
         Ok(Reply::DeviceCounters { counters, hosts })
     }
 
-    /// The last namespace reports a device that does not exist.
+    /// Reads each device in its own namespace. If no namespace has a device, returns the error from the last namespace.
     fn read<T>(
         &self,
         devices: &[DeviceRef],
@@ -150,7 +150,8 @@ fn ssh_arrived_at() -> Result<IpAddr, Refusal> {
     })
 }
 
-/// If an emulated CPU starts too slowly, the kernel leaves it out and prints a message on the console.
+/// Fails if CPUs are missing in a guest. If an emulated CPU starts too slowly, the kernel leaves it out and
+/// prints a message on the console.
 fn has_its_cpus(lab: &Lab, host: &HostName) -> Result<(), Refusal> {
     let Some(wanted) = lab.vm(host).map(|vm| vm.vcpus as usize) else { return Ok(()) };
     let found = thread::available_parallelism().map_or(0, usize::from);

@@ -36,7 +36,7 @@ impl Probes {
         Self { make, state: Mutex::default() }
     }
 
-    /// Lists failed probes in the reply. The others continue.
+    /// Starts the probes. The reply lists the probes that failed; the others continue.
     pub(crate) fn observe(&self, order: &ObserveOrder) -> Result<Reply, Refusal> {
         let mut state = self.state.lock();
         state.check()?;

@@ -15,7 +15,8 @@ use machine::HostPolicy;
 
 const PORTS: &str = "/sys/class/virtio-ports";
 const DEVICES: &str = "/dev";
-/// Even in an emulated machine, devices appear soon after their modules are loaded.
+/// How long to wait for the port. Even in an emulated machine, a device appears soon after its module is
+/// loaded.
 const PATIENCE: Duration = Duration::from_secs(10);
 const GLANCE: Duration = Duration::from_millis(1);
 const PAUSE: Duration = Duration::from_millis(200);

@@ -15,7 +15,7 @@ impl Replies {
     }
 
     pub(crate) fn send(&self, message: &FromAgent) {
-        // If the controller has disconnected, reading its next order fails too.
+        // Ignore errors: if the controller has disconnected, reading its next order fails too.
         let _ = self.0.lock().send(message);
     }
 

@@ -145,7 +145,8 @@ impl<'scope> Session<'scope, '_> {
             Order::Configure { devices } => answer(network.configure(&devices)),
             Order::ReadStates { devices } => answer(network.states(&devices)),
             Order::ReadCounters { devices } => answer(network.counters(&devices)),
-            // These are handled one after another, so that none starts after it has been abandoned.
+            // These orders are handled one after another, so that no probe or server starts after its trial
+            // has been abandoned.
             Order::Observe(order) => answer(probes.observe(&order)),
             Order::Observed { token } => answer(probes.observed(token)),
             Order::Serve(order) => {

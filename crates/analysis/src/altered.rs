@@ -1,4 +1,4 @@
-//! Robustness tests with impossible records: agents, files and shared stores may contain anything.
+//! Tests the analysis with impossible records, because agents, files and shared stores may contain anything.
 
 use std::{
     collections::BTreeMap,

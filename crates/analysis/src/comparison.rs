@@ -24,8 +24,8 @@ pub(crate) use settings::differs;
 
 use history::History;
 
-/// Compares run B with run A, the reference. `others` are further runs of A's scenario, possibly including A and B;
-/// those in the same environment show the noise between runs. With too few trials, the verdict is unknown, with a
+/// Compares run B with run A, the reference. `others` are further runs of A's scenario and may include A and B. The
+/// runs in A's environment show the noise between runs. If there are too few trials, the verdict is unknown and has a
 /// reason.
 #[must_use]
 pub fn comparison(a: &RunRecord, b: &RunRecord, others: &[RunRecord]) -> RunComparison {

@@ -1,5 +1,5 @@
-//! Cost breakdown by layer. Each path is compared with the largest path that contains only some of its layers.
-//! There is one breakdown per setting of the path with most factors, with the other paths' results at matching
+//! Cost breakdown by layer. Each path is compared with the largest path that contains only some of its layers. There
+//! is one breakdown per setting of the path with the most factors. It includes the other paths' results at the same
 //! levels.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -60,7 +60,7 @@ fn agrees(levels: &Levels, setting: &Levels) -> bool {
     levels.iter().all(|(factor, level)| setting.get(factor) == Some(level))
 }
 
-/// Returns one result per path at `setting`, with the fewest layers first and otherwise in scenario order.
+/// Returns one result per path at `setting`, sorted by the number of layers and then in scenario order.
 fn standing<'c, 'a>(results: &[&'c Observations<'a>], setting: &Levels) -> Vec<&'c Observations<'a>> {
     let mut standing: Vec<&Observations<'_>> = Vec::new();
     for result in results.iter().filter(|result| agrees(&result.record.levels, setting)) {

@@ -8,7 +8,7 @@ use units::Bytes;
 
 use crate::observations::Observations;
 
-/// Excludes probed trials. Returns `None` if the counters were not read.
+/// Adds up the counters of all unprobed trials. Returns `None` if the counters were not read.
 pub(crate) fn together(result: &Observations<'_>) -> Option<PathCounters> {
     let mut read = result.trials().filter_map(|trial| trial.counters.as_ref());
     let first = read.next()?.clone();
@@ -71,7 +71,7 @@ fn add_queues(known: &mut Vec<QueueCounters>, more: &[QueueCounters]) {
     }
 }
 
-/// Takes the maximum for tracked connections, which is a gauge.
+/// Adds the counters. The number of tracked connections is a gauge, so its maximum is used.
 fn add_host(known: &mut HostCounters, more: &HostCounters) {
     known.tracked = known.tracked.max(more.tracked);
     known.translated = either(known.translated, more.translated, u64::saturating_add);

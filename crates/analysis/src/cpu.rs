@@ -59,6 +59,6 @@ fn share(busy: Nanos, elapsed: Nanos) -> Option<f64> {
 
 pub(crate) fn threads(usage: &CpuUsage, end: &str) -> f64 {
     let of_end = usage.threads.iter().filter(|thread| thread.end == end);
-    // For a nonexistent end, `sum` would return negative zero.
+    // `sum` would return negative zero if the end does not exist.
     of_end.filter_map(|thread| share(thread.busy, thread.elapsed)).fold(0.0, |sum, busy| sum + busy)
 }

@@ -10,12 +10,12 @@ use crate::{
     words::list,
 };
 
-/// Processes that used less of a CPU are not named.
+/// Minimum number of CPUs used by a process that is named.
 const NAMED: f64 = 0.05;
 const MOST_NAMED: usize = 3;
 
-/// If true, the result is not compared with any other, in its own run or between runs, because the other work may
-/// cause the difference.
+/// Returns whether most trials were disturbed. If so, the result is compared neither within its run nor between runs,
+/// because the other work may cause the difference.
 pub(crate) fn is_mostly_disturbed(result: &Observations<'_>) -> bool {
     let (disturbed, all) =
         (result.trials().filter(|trial| is_disturbed(trial)).count(), result.trials().count());

@@ -1,4 +1,4 @@
-//! Compares each level of a factor with the first level, in the same block and with all other settings equal.
+//! Compares each level of a factor with its first level, in the same block and at the same other settings.
 
 use std::collections::BTreeMap;
 

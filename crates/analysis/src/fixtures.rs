@@ -91,8 +91,7 @@ impl Fixture {
         self.result(path, "ping", levels, ping_settings(), |jitter| ping_of(nanos * jitter))
     }
 
-    /// Adds a result from another tool, with identical trials. The run becomes an imported one on an unknown
-    /// machine.
+    /// Adds a result from another tool, with identical trials. The run becomes an imported run on an unknown machine.
     pub(crate) fn imported(
         &mut self,
         path: &str,
@@ -145,8 +144,8 @@ impl Fixture {
         self
     }
 
-    /// Marks every trial of a stream result as simultaneous with another, and adds a trial to each block that runs
-    /// alone at about `rate`.
+    /// Marks every trial of a stream result as simultaneous with another trial. Adds a trial that runs alone, at
+    /// about `rate`, to each block.
     pub(crate) fn alone(&mut self, result: &str, rate: f64) -> &mut Self {
         self.each(result, |trial| trial.simultaneous = 1);
         for block in 0..self.record.header.blocks {
@@ -318,7 +317,7 @@ pub(crate) fn ping_of(nanos: f64) -> Measurement {
     })
 }
 
-/// One UDP stream: the 1000-byte datagrams received and lost in each interval of 250 ms.
+/// One UDP stream, given the 1000-byte datagrams received and lost in each interval of 250 ms.
 pub(crate) fn datagrams_at(intervals: &[(u64, i64)]) -> Measurement {
     let rates: Vec<f64> =
         intervals.iter().map(|(count, _)| *count as f64 * 8000.0 / INTERVAL.seconds()).collect();
@@ -336,7 +335,7 @@ pub(crate) fn datagrams_at(intervals: &[(u64, i64)]) -> Measurement {
     Measurement::Stream(data)
 }
 
-/// Open-loop round trips of `nanos`. Messages are sent `late` nanoseconds late, and `stalled` of them take a
+/// Open-loop round trips of `nanos`. Each message is sent `late` nanoseconds late, and `stalled` round trips take a
 /// millisecond longer.
 pub(crate) fn open_loop_of(nanos: u64, late: u64, stalled: usize) -> Measurement {
     let Measurement::PingPong(mut data) = ping_of(nanos as f64) else { unreachable!("it is a ping-pong") };
@@ -428,8 +427,8 @@ pub(crate) fn environment() -> Environment {
 const ON: &[(&str, bool)] = &[("tx-tcp-segmentation", true), ("tx-generic-segmentation", true)];
 const OFF: &[(&str, bool)] = &[("tx-tcp-segmentation", false), ("tx-generic-segmentation", false)];
 
-/// An egress gateway with three nested paths. The underlay's offloads apply to all paths. The VXLAN device's
-/// offloads apply to the upper two, and only these have an effect.
+/// An egress gateway with three nested paths. The underlay's offloads apply to all paths but have no effect. The
+/// VXLAN device's offloads apply to the upper two paths and have an effect.
 pub(crate) fn egress(blocks: u32) -> Fixture {
     let mut run = Fixture::new(blocks);
     run.path("node-to-node", &["wire"])

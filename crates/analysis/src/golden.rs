@@ -1,4 +1,4 @@
-//! Golden tests of stored runs and their findings, and invariants of every run.
+//! Compares the findings of stored runs with golden files, and checks invariants of every run.
 
 use proptest::prelude::*;
 use samples::{RunRecord, ValidityWarning};

@@ -10,11 +10,11 @@ use crate::observations::Observations;
 
 const LISTED: usize = 5;
 const OTHER: &str = "other";
-/// Kernel functions by prefix, as `GROUP: PREFIX PREFIX ...`; the first match counts. A module's functions form one
-/// group.
+/// Groups of kernel functions, as lines `GROUP: PREFIX PREFIX ...`. The first group with a matching prefix counts.
+/// The functions of a module form one group.
 const GROUPS: &str = include_str!("instruction_groups.txt");
 
-/// Instructions of all trials per unit of work. Empty if not counted.
+/// Returns the instructions of all trials per unit of work, or an empty list if they were not counted.
 pub(crate) fn groups(result: &Observations<'_>) -> Vec<InstructionGroup> {
     let counted: Vec<(&InstructionCounts, f64)> = result
         .trials()

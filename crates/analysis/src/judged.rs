@@ -9,7 +9,7 @@ pub(crate) struct Judged<'a> {
     pub(crate) comparison: &'a Comparison,
 }
 
-/// Pairs shown in two places appear twice.
+/// A pair that the report shows in two places appears twice.
 pub(crate) fn all(findings: &Findings) -> impl Iterator<Item = Judged<'_>> {
     against_baseline(findings)
         .chain(costs(findings))

@@ -23,7 +23,7 @@ pub(crate) trait KindAnalysis {
         (SamplingUnit::Intervals, series.rates.clone())
     }
 
-    /// Returns `None` if the trial did no work or several kinds of work.
+    /// Returns `None` if the trial did no work, or more than one kind of work.
     fn cpu_per_work(&self, usage: &CpuUsage) -> Option<f64>;
 
     fn alone(&self, series: &Series) -> Option<SingleOutcome>;

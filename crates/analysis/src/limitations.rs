@@ -19,7 +19,7 @@ use crate::{
 const FEW_TRIALS: usize = 5;
 /// Relative tolerance for rounding when checking that a value is within its samples.
 const ROUNDING: f64 = 1e-9;
-/// With more runnable tasks per CPU before the run, the machine is not considered idle.
+/// Maximum number of runnable tasks per CPU, before the run, on an idle machine.
 const BUSY_PER_CPU: f64 = 0.5;
 
 pub(crate) fn limitations(
@@ -105,8 +105,8 @@ fn no_floor(measured: &[Observations<'_>], fits: &Fits) -> Option<String> {
     })
 }
 
-/// Reports values outside their own samples. The result ended early, and the baseline was unusual in the blocks
-/// they share.
+/// Reports values outside the range of their own samples. They occur if a result ended early and the baseline was
+/// unusual in the result's blocks.
 fn adjusted(findings: &Findings) -> Option<String> {
     let is_outside = |values: &[f64], value: f64| {
         let received = || values.iter().copied().filter(|value| *value > 0.0);

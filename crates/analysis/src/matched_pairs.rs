@@ -1,5 +1,5 @@
-//! Finds results that differ only in vhost, by the settings of the virtual machines or by the names in other tools'
-//! logs. Does not assess the difference.
+//! Finds pairs of results that differ only in vhost. The virtual machines' settings show this, or the names in other
+//! tools' logs. The difference is judged elsewhere.
 
 use findings::{MatchedPair, MatchedPairs};
 use samples::{ResultRecord, RunHeader, VmSettings};
@@ -12,7 +12,7 @@ pub(crate) const VHOST: &str = "vhost";
 pub(crate) struct Pair<'a> {
     pub(crate) with: &'a Observations<'a>,
     pub(crate) without: &'a Observations<'a>,
-    /// Whether vhost is a factor, in which case the pair is one of the factor's effects.
+    /// Whether vhost is a factor. If so, the pair is already one of the factor's effects.
     is_factor: bool,
 }
 

@@ -9,10 +9,10 @@ use workload::{LatencyHistogram, StreamSettings, Transport, WorkloadSettings};
 use crate::{kind, observations::Observations, series};
 
 const POINTS: u32 = 100;
-/// Minimum ratio of the two levels. A smaller difference is irrelevant, even if it is detectable.
+/// Minimum ratio of the two levels. A smaller difference does not matter, even if it is detectable.
 const LEAST_RATIO: f64 = 1.1;
 
-/// With fewer datagrams per interval on average, a single one makes a visible difference.
+/// Minimum average number of datagrams per interval. With fewer, a single datagram visibly changes the rate.
 const FEWEST_DATAGRAMS: f64 = 10.0;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +70,7 @@ fn far_apart(levels: TwoLevels) -> Option<TwoLevels> {
     (levels.high > LEAST_RATIO * levels.low).then_some(levels)
 }
 
-/// Returns equally spaced quantiles, to avoid expanding a million round trips.
+/// Returns equally spaced quantiles instead of up to a million round trips.
 pub(crate) fn points(times: &LatencyHistogram) -> Vec<f64> {
     if times.count() < u64::from(POINTS) {
         return Vec::new();

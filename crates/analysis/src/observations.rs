@@ -11,7 +11,7 @@ use workload::{Metric, StreamSettings};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Point<'a> {
     pub(crate) trial: &'a Trial,
-    /// In the metric's unit. Finite and not negative.
+    /// The trial's value in the metric's unit. It is finite and not negative.
     pub(crate) value: f64,
 }
 
@@ -25,13 +25,13 @@ pub(crate) struct Observations<'a> {
     pub(crate) again: BTreeMap<u32, Point<'a>>,
     /// Probed trials by block. They do not affect the value.
     pub(crate) probed: BTreeMap<u32, Point<'a>>,
-    /// Trials without concurrent pairs, by block, if the result is measured both with and without them.
+    /// Trials without simultaneous traffic, by block, if the result is measured both with and without it.
     pub(crate) alone: BTreeMap<u32, Point<'a>>,
     pub(crate) probes: &'a [ProbeKind],
     pub(crate) ended: Option<&'a ResultEnd>,
-    /// Disturbed, stalled or interrupted trials, excluded because there are enough others.
+    /// Disturbed, stalled or interrupted trials. They are excluded because there are enough other trials.
     pub(crate) left_out: Vec<&'a Trial>,
-    /// Trials without a value: no data arrived, or another workload was recorded.
+    /// Trials without a value, because no data arrived or another workload was recorded.
     pub(crate) unusable: Vec<&'a Trial>,
     pub(crate) unusable_probed: usize,
 }
@@ -164,7 +164,7 @@ fn metric(result: &ResultRecord, first: &Trial) -> Metric {
     result.sent.load().map_or_else(|| first.measurement.kind().metric(), |load| load.kind().metric())
 }
 
-/// A disturbed or stalled trial is recognized by the cause, never by the value.
+/// Returns whether the trial was disturbed or stalled, judging by the recorded cause and never by the value.
 pub(crate) fn is_disturbed(trial: &Trial) -> bool {
     trial.warnings.iter().any(disturbs)
 }

@@ -1,4 +1,4 @@
-//! Orders things by a number.
+//! Sorts items by a number, and finds the largest and the smallest.
 
 pub(crate) trait ByNumber: Iterator + Sized {
     fn largest(self, number: impl Fn(&Self::Item) -> f64) -> Option<Self::Item> {

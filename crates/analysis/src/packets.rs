@@ -1,5 +1,5 @@
-//! Packet sizes on the path, from device and socket counters. Each segment passes every device once, alone or
-//! merged with others, so the number of segments per device packet shows the effect of offloads.
+//! Packet sizes on the path, from device and socket counters. Each segment passes every device once, alone or merged
+//! with other segments. The number of segments per packet of a device therefore shows the effect of offloads.
 
 use findings::{DataPackets, DevicePackets, PacketCut, PacketSize, PacketSummary};
 use samples::{DeviceCounters, PathCounters};
@@ -8,11 +8,11 @@ use workload::{Direction, EndSeries, StreamData};
 
 use crate::observations::Observations;
 
-/// The measured traffic has at least this many packets.
+/// Minimum number of packets. A device with fewer did not carry the measured traffic.
 const FEWEST: u64 = 100;
-/// Data flows in one direction only if it has this many times the other's bytes.
+/// The data is one-way if one direction has this many times the bytes of the other.
 const ONE_WAY: u64 = 4;
-/// Packets count as segmented between two devices if they lose this fraction of their segments.
+/// Packets were segmented between two devices if the segments per packet fall below this fraction.
 const CUT: f64 = 0.5;
 
 pub(crate) fn summary(result: &Observations<'_>, counters: &PathCounters) -> Option<PacketSummary> {
@@ -55,7 +55,7 @@ fn bytes(stream: &StreamData) -> (u64, u64) {
     (sum(Direction::Forward), sum(Direction::Reverse))
 }
 
-/// TCP segments or UDP datagrams sent by an end, including the warm-up, which devices count too.
+/// TCP segments or UDP datagrams sent by an end. Includes the warm-up, because the devices count it too.
 fn segments(end: &EndSeries) -> u64 {
     let of = |interval: &workload::Interval| match (interval.tcp, interval.datagrams) {
         (Some(tcp), _) => u64::from(tcp.segments),

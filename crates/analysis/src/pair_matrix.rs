@@ -1,4 +1,4 @@
-//! Matrix of measurements between hosts. Does not judge them.
+//! Matrix of the measurements between hosts. Rules judge the values.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::{
     observations::{self, Observations, Point},
 };
 
-/// With two hosts, there would only be a path and its reverse.
+/// Minimum number of hosts. Two hosts have only a path and its reverse.
 const FEWEST: usize = 3;
 
 pub(crate) fn matrices(findings: &Findings, measured: &[Observations<'_>], fits: &Fits) -> Vec<PairMatrix> {
@@ -38,7 +38,7 @@ pub(crate) fn matrices(findings: &Findings, measured: &[Observations<'_>], fits:
             }),
         }
     }
-    // In scenario order, whichever directions were measured.
+    // Keep the scenario order, no matter which directions were measured.
     let ends =
         findings.run.paths.iter().flat_map(|path| [&path.from, &path.to]).filter_map(|end| host_of(end));
     let mut seen = BTreeSet::new();

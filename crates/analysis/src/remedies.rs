@@ -1,11 +1,11 @@
-//! Settings of a path's platform, from the table remedies.tsv.
+//! Settings that remedy findings on a path's platform, from the table remedies.tsv.
 
 use std::collections::BTreeSet;
 
 use findings::{Change, Findings, ResultSummary};
 use samples::{DeviceState, PathRecord};
 
-/// Each row was checked against its source at the given version or commit.
+/// Each row was checked against its source, at the version or commit in the row.
 const TABLE: &str = include_str!("remedies.tsv");
 pub(crate) const LINUX: &str = "Linux";
 
@@ -13,7 +13,8 @@ struct Setting {
     name: &'static str,
     /// Findings that the setting remedies.
     findings: &'static [&'static str],
-    /// Other rules name devices in their own commands.
+    /// Whether a path without a known platform gets the table's commands for plain Linux. For the other settings, the
+    /// rules have commands that name the devices.
     on_linux: bool,
 }
 
@@ -26,7 +27,7 @@ const SETTINGS: [Setting; 5] = [
         on_linux: false,
     },
     Setting { name: "checksums", findings: &["offload-off"], on_linux: false },
-    Setting { name: "encapsulation", findings: &["vxlan-cost"], on_linux: false },
+    Setting { name: "encapsulation", findings: &["tunnel-cost"], on_linux: false },
 ];
 
 /// Device names of platforms. `#` stands for digits, `%` for at least ten hexadecimal digits, and `*` for the rest.
@@ -65,7 +66,7 @@ impl PlatformSetting {
         })
     }
 
-    /// Replaces `{name}` with its value, or with `NAME` if unknown.
+    /// Replaces each `{name}` with its value, or with `NAME` if the value is unknown.
     #[must_use]
     pub fn command(&self, values: &[(&str, &str)]) -> String {
         let known = |text: String, (name, value): &(&str, &str)| text.replace(&format!("{{{name}}}"), value);
@@ -88,12 +89,12 @@ impl PlatformSetting {
 const PLACEHOLDERS: [&str; 11] =
     ["broken", "bytes", "cidr", "device", "guest", "netdev", "number", "switch", "vectors", "vmid", "zone"];
 
-/// Platforms of existing paths. A lab has plain Linux devices.
+/// Returns the platforms of paths between existing hosts. A lab has plain Linux devices.
 pub(crate) fn platforms(results: &[ResultSummary]) -> BTreeSet<&'static str> {
     let existing = results.iter().filter(|result| PathRecord::exists(&result.layers));
     let devices = existing.flat_map(|result| &result.devices);
     let by_device = devices.filter_map(of_device);
-    // Tables of other tools name the machine that used the CPUs.
+    // In other tools' tables, the names of the machines may reveal the platform.
     let consumers = results.iter().flat_map(|result| &result.consumers);
     let by_consumer = consumers.filter_map(|cost| of_name(&cost.consumer));
     by_device.chain(by_consumer).collect()

@@ -1,11 +1,11 @@
-//! Measured effects of remedies.
+//! Adds the measured effects of remedies to the findings.
 
 use findings::{Findings, RemedyEffect};
 use samples::{RemedyTrial, RunRecord};
 
 use crate::analyse;
 
-/// Does nothing if `tried` belongs to another run.
+/// Does nothing if `tried` tested the remedies of another run.
 pub fn remedy_results(findings: &mut Findings, tried: &RunRecord) {
     let Some(remedy_trials) =
         tried.header.remedy_trials.as_ref().filter(|remedy_trials| remedy_trials.run == findings.run.id)

@@ -1,4 +1,4 @@
-//! Summarises each result's trials. `kind` has the parts that depend on the workload.
+//! Summarises each result's trials. The module `kind` has the parts that depend on the workload.
 
 use findings::{ResultShift, ResultSummary};
 use samples::{DeviceState, Trial};
@@ -70,7 +70,7 @@ fn shifts(result: &Observations<'_>) -> Vec<ResultShift> {
     result.trials().flat_map(of_trial).collect()
 }
 
-/// From the first trial. A limitation reports differences in later trials.
+/// Returns the devices of the first trial. If later trials differ, a limitation reports it.
 fn devices(result: &Observations<'_>) -> Vec<DeviceState> {
     result.trials().next().map(|trial| trial.devices.clone()).unwrap_or_default()
 }
@@ -193,7 +193,7 @@ mod tests {
     fn cpu_time_of_ping_pong_is_per_round_trip() {
         let mut run = plain();
         run.ping("plain", &[], 50_000.0);
-        // 1.2 busy CPUs for 50 µs each.
+        // Each round trip keeps 1.2 CPUs busy for 50 µs.
         let cost = only(&run).cpu.and_then(|cpu| cpu.per_work).expect("round trips were made").seconds;
         assert!((cost / 60.0 - 1.0).abs() < 0.01, "{cost}");
     }
@@ -210,7 +210,7 @@ mod tests {
             transport: Transport::Udp,
             ..StreamSettings::new(Until::Elapsed(Nanos::from_secs(1)))
         };
-        // The first interval is the warm-up. A late datagram makes the third one's loss negative.
+        // The first interval is the warm-up. A late datagram makes the loss in the third interval negative.
         let measured = datagrams_at(&[(99, 50), (90, 11), (101, -1), (200, 0)]);
         let result = with("udp", WorkloadSettings::Stream(load), &measured);
         let stream = StreamSummary::of(&result).cloned().expect("it is a stream");
@@ -249,7 +249,7 @@ mod tests {
             result.value
         );
         assert_eq!((connect.exchanges.count, connect.failed), (5000, 15));
-        // 1.2 busy CPUs at 500 connections per second.
+        // At 500 connections per second, 1.2 CPUs are busy.
         let cost = result.cpu.and_then(|cpu| cpu.per_work);
         assert!(near(cost.expect("made").seconds, 2400.0), "{:?}", result.cpu);
     }
@@ -280,7 +280,7 @@ mod tests {
             near(touch.faults_per_gib, 262_144.0) && touch.major_faults == 20,
             "of five trials: {touch:?}"
         );
-        // 1.2 busy CPUs for 1.6 s.
+        // Each GiB keeps 1.2 CPUs busy for 1.6 s.
         let cost = result.cpu.and_then(|cpu| cpu.per_work).expect("a GiB was touched");
         assert!(near(cost.seconds, 1.92) && cost.work == Work::Memory, "{cost:?}");
     }

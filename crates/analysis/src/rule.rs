@@ -1,4 +1,4 @@
-//! Rules. Each examines one kind of subject and makes claims about it.
+//! Rules. Each rule examines one kind of subject and makes claims about it.
 
 use crate::order::sort_descending;
 use std::cmp::Reverse;
@@ -147,7 +147,7 @@ pub(crate) fn strongest<T>(
     found.first().map(|first| claim(first, &found)).into_iter().collect()
 }
 
-/// Makes one claim per device, the strongest first.
+/// Makes one claim per device, with the strongest claim first.
 pub(crate) fn strongest_by_device<T>(
     mut found: Vec<T>,
     device: impl Fn(&T) -> &str,
@@ -175,8 +175,9 @@ pub(crate) fn findings<S: Subject>(rules: &[Rule<S>], subject: &S::Of<'_>) -> Ve
     findings
 }
 
-/// Returns the rule with an established finding about all results of `finding`. Limits concern the whole run. A
-/// milder finding does not explain one that makes values unreliable.
+/// Returns the rule that supersedes `finding`, with an established finding that covers all of its results. Limits
+/// always concern the whole run. A finding that makes values unreliable is superseded only by another finding that
+/// does.
 fn superseding<S: Subject>(finding: &Finding, all: &[Finding], rules: &[Rule<S>]) -> Option<String> {
     let explains = |other: &Finding| {
         let are_limits = [finding.role, other.role] == [Role::Limit; 2];

@@ -7,7 +7,7 @@ use workload::Measurement;
 
 use crate::{kind, observations::Observations};
 
-/// Longer series are averaged first, because the analysis may take quadratic time.
+/// Maximum length. Longer series are averaged first, because the analysis may take quadratic time.
 const MOST_INTERVALS: usize = 4096;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -21,8 +21,8 @@ pub(crate) fn of_trial(result: &Observations<'_>, trial: &Trial) -> Series {
     of(&trial.measurement, asked(&result.record.sent))
 }
 
-/// Uses the given or the usual interval length. Drops an interval of less than half of it, because its rate depends
-/// more on where it was cut than on the path.
+/// The nominal interval length is the requested one, or the usual one if none was requested. Intervals shorter than
+/// half of it are dropped, because their rate depends more on where they were cut than on the path.
 pub(crate) fn of(measurement: &Measurement, asked: Option<Nanos>) -> Series {
     coarser(kind::of(measurement).series(asked))
 }

@@ -1,4 +1,4 @@
-//! Analyses one trial without a baseline, noise floor or other trials.
+//! Analyses a single trial, which has no baseline, noise floor or other trials to compare it with.
 
 use findings::{SINGLE_SCHEMA, SingleLevels, SingleMeasurement, SingleOutcome, SingleVerdict};
 use samples::{CpuUsage, DeviceState, Environment, PathCounters, UnixMillis, ValidityWarning};
@@ -12,7 +12,7 @@ use crate::{
     sockets, steadiness, verdict, workload_summary,
 };
 
-/// With more shifts, the trial alternates between two levels.
+/// Maximum number of level shifts. With more, the trial alternates between two levels.
 const FEW_SHIFTS: usize = 3;
 
 #[derive(Debug, Clone, Copy)]
@@ -22,13 +22,13 @@ pub struct Single<'a> {
     pub peer: &'a str,
     pub load: &'a WorkloadSettings,
     pub placement: &'a str,
-    /// An end that did not report has no intervals, and an end that reported only a total has one.
+    /// An end that sent no report has no intervals. An end that reported only a total has a single interval.
     pub measurement: &'a Measurement,
     pub cpu: &'a CpuUsage,
     pub warnings: &'a [ValidityWarning],
     pub environment: Option<&'a Environment>,
     pub devices: &'a [DeviceState],
-    /// Of the client's own device and host.
+    /// Counters of the client's own device and host.
     pub counters: Option<&'a PathCounters>,
 }
 

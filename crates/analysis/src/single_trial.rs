@@ -1,8 +1,9 @@
-//! Estimates results with a single trial from the intervals within it, and compares imported trials, which have no
+//! Estimates results with a single trial from the trial's intervals, and compares imported trials, which have no
 //! blocks.
 //!
-//! Intervals do not show changes between trials (placement, neighbours, the order of connections), so differences
-//! need an additional margin. Only for imported runs; plumb's own runs can have more trials.
+//! Intervals do not show changes between trials (placement, neighbours, the order of connections), so a difference
+//! must exceed an additional margin. This applies only to imported runs, because plumb can add trials to its own
+//! runs.
 
 use findings::{Basis, Comparison, Difference, Estimate};
 use stats::{Level, ab, describe, noise, series as series_of};
@@ -15,10 +16,10 @@ use crate::{
     steadiness,
 };
 
-/// Minimum difference if there are too few trials to estimate their noise. Successive trials at the same setting
-/// often differ by this much.
+/// Minimum difference between results of a run with too few trials to estimate their noise. Successive trials at the
+/// same setting often differ by this much.
 pub(crate) const MARGIN: f64 = 0.1;
-/// Minimum difference between trials of two runs.
+/// Minimum difference between two runs with too few trials.
 pub(crate) const ALLOWANCE: f64 = 0.25;
 pub(crate) const FEWEST_IMPORTED: usize = 5;
 
@@ -27,13 +28,13 @@ pub(crate) const FEWEST_OWN: usize = 3;
 /// Relative tolerance between a value and the mean of its own intervals.
 const SAME: f64 = 0.01;
 
-/// Returns the value of an imported result with a single trial, and an interval from the trial's series. `None`
-/// with more trials or too short a series. After a level shift, the interval is wide, and a limitation warns that
-/// another trial may spend a different time at each level.
+/// Returns the value of an imported result with a single trial, and an interval from the trial's series. Returns
+/// `None` if there are more trials or the series is too short. If the level shifts, the interval is wide, and a
+/// limitation warns that another trial may spend a different time at each level.
 pub(crate) fn estimate(result: &Observations<'_>) -> Option<Estimate> {
     let value = only_value(result).filter(|_| is_imported(result))?;
     let mean = series_of::mean_estimate(&rates(result)?, CONFIDENCE)?;
-    // The value includes all data, even from a short last interval, so it is the centre of the interval.
+    // The value includes all data, even of a short last interval that the series drops, so centre the interval on it.
     let interval = about(mean, value)?;
     Some(Estimate {
         estimate: value,
@@ -46,7 +47,7 @@ pub(crate) fn estimate(result: &Observations<'_>) -> Option<Estimate> {
     })
 }
 
-/// For too few trials, or trials of another tool, which cannot be paired by block.
+/// Compares results with too few trials, or with trials of another tool, which cannot be paired by block.
 pub(crate) fn compare(
     this: (&Observations<'_>, &Level),
     that: (&Observations<'_>, &Level),
@@ -65,8 +66,8 @@ pub(crate) fn compare(
     Some(Comparison { verdict, ..comparison })
 }
 
-/// The difference must exceed this allowance and any level shifts within the trials, whose mean depends on the time
-/// spent at each level.
+/// The difference must exceed this allowance and any level shifts within the trials, because a trial's mean depends
+/// on the time spent at each level.
 pub(crate) fn beyond(
     allowance: f64,
     this: &Observations<'_>,
@@ -86,7 +87,8 @@ pub(crate) fn is_known(comparison: &Comparison) -> bool {
         || comparison.ratio_interval.is_some_and(|it| stats::verdict::is_sure(it.confidence))
 }
 
-/// With enough trials on both sides, compares them like two runs, because other tools run trials one after another.
+/// If both results have enough trials, compares them like two runs, because other tools run all trials of a result in
+/// a row.
 fn by_scatter(this: &Observations<'_>, that: &Observations<'_>) -> Option<Difference> {
     if is_few(this) || is_few(that) {
         return None;
@@ -107,7 +109,7 @@ pub(crate) fn jumped(result: &Observations<'_>) -> bool {
     swing(result) > 1.0
 }
 
-/// Returns 1 without level shifts.
+/// Returns the ratio of the highest to the lowest level, or 1 if there are no level shifts.
 fn swing(result: &Observations<'_>) -> f64 {
     let only = result.trials().next().filter(|_| result.points.len() == 1);
     let shifts = only.map(|trial| steadiness::shifts(&series::of_trial(result, trial))).unwrap_or_default();
@@ -144,8 +146,8 @@ fn about(estimate: stats::Estimate, value: f64) -> Option<stats::Interval> {
         .filter(|it| it.low > 0.0)
 }
 
-/// Returns `None` if the trial's value is not based on the rates: if intervals are incomplete, or for a sender's
-/// rates if a different amount arrived.
+/// Returns `None` if the rates do not represent the trial's value, because intervals are missing or a sender's
+/// datagrams were lost.
 fn rates(result: &Observations<'_>) -> Option<Vec<f64>> {
     let trial = result.trials().next()?;
     let Series { of, rates, .. } = series::of_trial(result, trial);

@@ -21,7 +21,7 @@ pub(crate) fn ends<'a>(measurements: impl Iterator<Item = &'a Measurement>) -> V
     ends
 }
 
-/// Only plumb reports these.
+/// Other tools report no socket settings.
 fn is_known(socket: &SocketFacts) -> bool {
     *socket != SocketFacts::default()
 }

@@ -10,7 +10,7 @@ use crate::{
     series::Series,
 };
 
-/// Returns `None` with too few intervals, or if the rate jumped and there is no single level to estimate.
+/// Returns `None` if there are too few intervals, or if the rate jumped and thus has no single level.
 pub(crate) fn spread(series: &Series) -> Option<Spread> {
     let rates = &series.rates;
     if !shifts(series).is_empty() {

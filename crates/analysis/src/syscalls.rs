@@ -1,4 +1,4 @@
-//! System calls in a result's trials, summed by caller. From another tool or from probed trials.
+//! System calls in a result's trials, summed by caller. The counts come from another tool or from probed trials.
 
 use std::collections::{HashMap, hash_map::Entry};
 
@@ -7,8 +7,8 @@ use units::{Bytes, Nanos};
 
 use crate::{observations::Observations, probed};
 
-/// Sorts by decreasing time, then by decreasing count. Uses only running time if known: the thread that waits
-/// longest does least work.
+/// Sorts by decreasing time, then by decreasing count. If the running time is known, only this part counts, because
+/// the thread that waits longest does least work.
 pub(crate) fn together(result: &Observations<'_>) -> Vec<SyscallCount> {
     let unprobed = result.trials().flat_map(|trial| &trial.syscalls);
     let probed = probed::watched(result).into_iter().flat_map(|(_, seen)| &seen.syscalls);
@@ -17,7 +17,7 @@ pub(crate) fn together(result: &Observations<'_>) -> Vec<SyscallCount> {
     all
 }
 
-/// Sorts by decreasing time. An unfinished call counts once, because other counts do not include it.
+/// Sorts unfinished calls by decreasing time. Each one counts once, because the other counts do not include it.
 pub(crate) fn under_way<'a>(calls: impl Iterator<Item = &'a SyscallCount>) -> Vec<SyscallCount> {
     let each: Vec<SyscallCount> = calls.map(|call| SyscallCount { calls: 1, ..call.clone() }).collect();
     let mut all = added_up(each.iter());
@@ -27,7 +27,7 @@ pub(crate) fn under_way<'a>(calls: impl Iterator<Item = &'a SyscallCount>) -> Ve
 
 fn added_up<'a>(counts: impl Iterator<Item = &'a SyscallCount>) -> Vec<SyscallCount> {
     let mut all: Vec<SyscallCount> = Vec::new();
-    // A machine with thousands of threads has as many rows in every trial.
+    // Searching the rows would be slow on a machine with thousands of threads.
     let mut places: HashMap<CallKey<'_>, usize> = HashMap::new();
     for count in counts {
         match places.entry(whose(count)) {

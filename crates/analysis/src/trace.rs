@@ -20,7 +20,7 @@ pub use comparison::trace_comparison;
 pub use interval::observed_since;
 pub use vm::vm;
 
-/// Minimum duration for comparing /proc/stat, with its ticks of 10 ms, with the trace.
+/// Minimum duration of a trace to compare with /proc/stat, which counts in ticks of 10 ms.
 const LONG: Nanos = Nanos::from_millis(900);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub enum CallGrouping {
 #[must_use]
 pub fn trace(trace: &Trace, by: CallGrouping) -> TraceSummary {
     let seen = &trace.observed;
-    // No calls are counted between slices.
+    // With ptrace, calls are counted only during slices.
     let looked = seen.ptrace.as_ref().map_or(seen.elapsed, |ptrace| ptrace.counted);
     let rows = Rows { elapsed: looked, all: time(&seen.syscalls) };
     let timed = |seen: &TracedCall| (seen.count.total, seen.count.calls);
@@ -87,7 +87,7 @@ struct Rows {
 impl Rows {
     fn by(&self, counts: &[SyscallCount], key: impl Fn(&SyscallCount) -> Key) -> Vec<TracedCall> {
         let mut groups: BTreeMap<Key, Vec<&SyscallCount>> = BTreeMap::new();
-        // A call that never returned is not counted, e.g. an exit.
+        // Skip calls that never returned, e.g. an exit.
         for count in counts.iter().filter(|count| count.calls > 0) {
             groups.entry(key(count)).or_default().push(count);
         }
@@ -134,7 +134,7 @@ fn added(group: &[&SyscallCount]) -> SyscallCount {
         total: times(|count| count.total),
         running: times(|count| count.running),
         waiting: times(|count| count.waiting),
-        // Calls without guest time or bytes count as zero, so the sum remains known.
+        // Calls without guest time or bytes count as zero, so that the sum remains known.
         guest: (!guest.is_empty()).then(|| Nanos(guest.iter().map(|time| time.0).sum())),
         bytes: (!bytes.is_empty()).then(|| Bytes(bytes.iter().map(|bytes| bytes.0).sum())),
         times: together(group),
@@ -148,7 +148,7 @@ fn together(group: &[&SyscallCount]) -> CallTimes {
     sums
 }
 
-/// Returns a power of two.
+/// Returns the upper bound of the bucket that reaches this fraction of the calls. It is a power of two.
 fn below(times: &CallTimes, share: f64) -> Option<Nanos> {
     let all: u64 = times.0.iter().sum();
     let wanted = (all as f64 * share).ceil() as u64;

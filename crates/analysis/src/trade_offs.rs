@@ -52,7 +52,7 @@ struct Look<'a> {
     machines: Vec<&'a BootedMachine>,
 }
 
-/// An end is `None` with too few trials or messages.
+/// The ends of an interval. An end is `None` if there are too few trials or messages.
 #[derive(Clone, Copy)]
 struct Ends {
     low: Option<f64>,
@@ -62,7 +62,7 @@ struct Ends {
 struct Value<'a> {
     value: f64,
     ends: Ends,
-    /// `None` for a property of the virtual machines.
+    /// The measured result, or `None` for a property of the virtual machines.
     result: Option<&'a ResultSummary>,
 }
 
@@ -83,7 +83,7 @@ impl<'a> Look<'a> {
         })
     }
 
-    /// The worst value decides. If only unreliable values meet a bound, the result is unclear.
+    /// The worst value decides. An unreliable value that meets the bound counts as unclear.
     fn judged(&self, requirement: &Requirement) -> Judgement {
         let judged = |it: Value<'_>| {
             let compliance = it.ends.judge(requirement);
@@ -153,7 +153,7 @@ impl<'a> Look<'a> {
             value.quantity == workload::Quantity::Time && value.name.eq_ignore_ascii_case(name)
         };
         self.results.iter().flat_map(move |&result| {
-            // Times that look like half round trips may be twice as large.
+            // If the times look like half round trips, the actual times may be twice as long.
             let most = if has_half_round_trips(result) { 2.0 } else { 1.0 };
             result.reported.iter().filter(is_it).map(move |reported| {
                 let value = reported.value;
@@ -195,7 +195,7 @@ impl Ends {
         Self::between(value, value)
     }
 
-    /// Adds [`ALLOWANCE`], for values with unknown variation between trials.
+    /// Adds [`ALLOWANCE`] to both ends, because the variation between trials is unknown.
     fn widened(self) -> Self {
         let by = 1.0 + ALLOWANCE;
         Self { low: self.low.map(|low| low / by), high: self.high.map(|high| high * by) }

@@ -37,7 +37,7 @@ pub(crate) fn verdict(
     let leading = workloads.first().and_then(|first| first.change);
     let (conclusion, shown) = conclusion(findings, leading, &workloads);
     let repeats = matches!(conclusion, Conclusion::Repeat { .. });
-    // Measure more next. Imported trials cannot be repeated.
+    // If trials are missing, the next step is to add some. Imported runs cannot get more trials.
     let too_few = findings.run.origin.imported().is_none()
         && matches!(conclusion, Conclusion::Undecided { trials, needed } if trials < needed);
     let investigate = commands.probed("").into_iter().next().filter(|_| findings.probes.used.is_empty());

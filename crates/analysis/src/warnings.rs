@@ -1,4 +1,5 @@
-//! Warnings of a result's trials: the strongest of each kind, with the number of affected trials.
+//! Collects the warnings of a result's trials: the strongest warning of each kind, with the number of affected
+//! trials.
 
 use samples::ValidityWarning;
 
@@ -57,7 +58,7 @@ fn kind(warning: &ValidityWarning) -> u8 {
     }
 }
 
-/// Comparable only within one kind.
+/// Returns a number that can be compared within one kind of warning only.
 fn strength(warning: &ValidityWarning) -> f64 {
     match warning {
         ValidityWarning::GeneratorLimited { busy, .. } | ValidityWarning::ReceiverLimited { busy, .. } => {

@@ -4,7 +4,8 @@ use findings::{Phrase, Unit, phrase};
 use units::Share;
 use workload::Metric;
 
-/// Joins names: `a`, `a and b`, `a, b and c`. Of more than five, lists four and the number of others.
+/// Joins names: `a`, `a and b`, `a, b and c`. If there are more than five, lists four of them and the number of
+/// others.
 pub(crate) fn list<T: AsRef<str>>(names: &[T]) -> String {
     joined(names.iter().map(|name| name.as_ref().into())).to_string()
 }

@@ -13,7 +13,7 @@ pub(crate) fn of(sent: &WorkloadSource, placement: &str, sockets: &[EndSocket]) 
     }
 }
 
-/// For example, `iperf3 3.12: 4 TCP streams forward, 128 KiB writes, cubic`. Omits unknown settings.
+/// Returns e.g. `iperf3 3.12: 4 TCP streams forward, 128 KiB writes, cubic`. Omits unknown settings.
 fn imported_in_words(imported: &ImportedSettings) -> String {
     let name = match imported.transport {
         Some(Transport::Tcp) => "TCP ",
@@ -59,7 +59,7 @@ pub(crate) fn in_words(load: &WorkloadSettings, placement: &str, sockets: &[EndS
         }
         words.extend(socket(settings));
     }
-    // The host alone places a workload with a single end.
+    // A workload with a single end is placed by its host alone.
     if kind.socket().is_some() || placement != "free" {
         words.push(self::placement(placement));
     }
@@ -77,7 +77,7 @@ fn socket(settings: &SocketSettings) -> Vec<String> {
         settings.window.map(|window| format!("buffers of {window}")),
         settings.dscp.map(|dscp| format!("DSCP {dscp}")),
         settings.nodelay.map(|on| switched(on).into()),
-        // Ports fixed by plumb are equal in all trials and not the user's choice.
+        // If plumb fixed the ports, they are equal in all trials, and the user did not choose them.
         settings
             .source_port
             .filter(|_| settings.server_port.is_none())

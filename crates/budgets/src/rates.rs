@@ -13,7 +13,7 @@ use crate::source::Source;
 
 const SECOND: u64 = 1_000_000_000;
 const SOURCES: usize = 4096;
-/// Sample size for eviction.
+/// The number of addresses that are sampled for eviction.
 const SAMPLE: usize = 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct Rate {
 #[derive(Debug)]
 pub struct Meter {
     rate: Rate,
-    /// When the amount spent would have accrued at the plain rate, in nanoseconds.
+    /// The time in nanoseconds at which the amount spent so far would have accrued at the plain rate.
     due: AtomicU64,
 }
 

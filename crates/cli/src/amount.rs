@@ -1,4 +1,4 @@
-//! Parses amounts in iperf3's notation, with sizes in powers of 1024 (`128K`) and rates in powers of 1000 (`100M`).
+//! Parses amounts in iperf3's notation. Sizes are in powers of 1024 (`128K`), and rates in powers of 1000 (`100M`).
 //!
 //! Also accepts plumb's own notation (`128KiB`, `10Gbit/s`, `500ms`).
 
@@ -8,7 +8,7 @@ use crate::failure::Misuse;
 
 const SUFFIXES: &str = "kmgt";
 
-/// Parses `1500` or `128K` (powers of 1024).
+/// Parses a size such as `1500` or `128K` (powers of 1024).
 pub(crate) fn size(text: &str) -> Result<Bytes, String> {
     let read = scaled(text, 1024.0).map(|bytes| Bytes(bytes.round() as u64));
     let read = read.or_else(|| text.parse().ok()).filter(|bytes| *bytes > Bytes(0));
@@ -76,7 +76,7 @@ pub(crate) fn microseconds(text: &str) -> Result<Nanos, String> {
     })
 }
 
-/// Parses an integer in C notation: `52`, `064`, `0x34`.
+/// Parses an integer in C notation, e.g. `52`, `064` or `0x34`.
 pub(crate) fn whole(text: &str) -> Option<u32> {
     let (digits, radix) = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(hex) => (hex, 16),

@@ -27,7 +27,7 @@ pub(crate) struct Args {
     pub(crate) command: Command,
 }
 
-/// Subcommands with flags that may be given a negative number by mistake.
+/// Subcommands with flags to which users may pass a negative number by mistake.
 const NUMERIC: [&str; 3] = ["client", "ping", "server"];
 
 impl Args {
@@ -86,7 +86,7 @@ fn tree() -> clap::Command {
     examples::on_every_page(all)
 }
 
-/// Lets each flag's own parser reject a negative number, which clap would otherwise report as an unknown flag.
+/// Lets the parser of each flag reject a negative number. Otherwise, clap would report the number as an unknown flag.
 fn numeric(subcommand: clap::Command) -> clap::Command {
     subcommand.mut_args(|arg| {
         let takes = arg.get_action().takes_values() && !arg.is_positional();

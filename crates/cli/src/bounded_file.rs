@@ -1,4 +1,4 @@
-//! Reads files up to a size limit, and checks the permissions of trusted files.
+//! Reads files up to a maximum size, and checks the permissions of trusted files.
 
 use std::path::Path;
 
@@ -12,8 +12,8 @@ use crate::failure::Misuse;
 ///
 /// # Errors
 ///
-/// Fails if another user could have written to the file (the error includes the command that fixes this), and
-/// whenever [`read`] fails.
+/// Fails if another user could have written to the file. The error then includes the command that fixes this.
+/// Also fails if [`read`] fails.
 pub(crate) fn read_trusted(path: &Path) -> Result<String> {
     trusted(path, Readers::Anyone)
 }

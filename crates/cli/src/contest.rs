@@ -1,4 +1,4 @@
-//! The two sides of `plumb vs`, as the user named them, and the answer.
+//! The two sides of `plumb vs`, with the names that the user typed, and the answer.
 
 use findings::Findings;
 

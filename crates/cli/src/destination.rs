@@ -53,7 +53,8 @@ pub(crate) fn page_format_of(path: &Path) -> Result<SingleFormat> {
     }
 }
 
-/// Creates a missing parent directory and prints a notice. If more levels are missing, the path is probably a typo.
+/// If the parent directory is missing, creates it and prints a notice. Fails if more levels are missing,
+/// because the path is probably a typo.
 pub(crate) fn write(path: &Path, text: &str) -> Result<()> {
     write_bytes(path, text.as_bytes())
 }
@@ -68,7 +69,7 @@ pub(crate) fn write_bytes(path: &Path, contents: &[u8]) -> Result<()> {
     replace(path, contents).with_context(|| cannot_write(path))
 }
 
-/// Replaces a file atomically, so that a full disk never leaves a truncated file.
+/// Replaces a file atomically, so that the file is never truncated if the disk is full.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(output_file::replace(path, bytes)?)
 }

@@ -2,7 +2,7 @@
 
 use crate::amount;
 
-/// From RFC 2474, 2597, 3246, 5865 and 8622.
+/// The names in RFC 2474, 2597, 3246, 5865 and 8622.
 const NAMES: &str = "be=0 default=0 le=1 va=44 voice-admit=44 ef=46 \
     cs0=0 cs1=8 cs2=16 cs3=24 cs4=32 cs5=40 cs6=48 cs7=56 \
     af11=10 af12=12 af13=14 af21=18 af22=20 af23=22 af31=26 af32=28 af33=30 af41=34 af42=36 af43=38";

@@ -1,5 +1,5 @@
-//! Stores a run record as the gzipped JSON of `report --format raw`, in its own file or inside a report page,
-//! where browsers ignore it.
+//! Stores a run record as the gzipped JSON of `report --format raw`, either in a separate file or inside a
+//! report page, where browsers ignore it.
 
 use std::io::{Read, Write};
 
@@ -13,7 +13,7 @@ use crate::bounded_file;
 const OPEN: &str = "<script type=\"application/gzip\" id=\"plumb-record\">";
 const CLOSE: &str = "</script>";
 const END_OF_PAGE: &str = "</body>";
-/// In bytes. Larger pages would be hard to send by email.
+/// Maximum size in bytes. Larger pages would be difficult to send by email.
 const MOST: usize = 800 << 10;
 
 /// gzip magic number (RFC 1952).
@@ -31,7 +31,7 @@ pub(crate) fn unpack(packed: impl Read) -> Result<String> {
     Ok(bounded_file::read_ours(GzDecoder::new(packed))?)
 }
 
-/// Adds the record to a page. If the record is too large, returns the unchanged page and `false`.
+/// Adds the record to a page. If the record is too large for this, returns the unchanged page and `false`.
 pub(crate) fn embed(page: &str, record: &RunRecord) -> Result<(String, bool)> {
     let packed = BASE64_STANDARD.encode(pack(record)?);
     let (Some(end), true) = (page.rfind(END_OF_PAGE), packed.len() <= MOST) else {

@@ -78,8 +78,8 @@ pub(crate) fn usage(mut error: clap::Error) -> Exit {
     if error.use_stderr() { Exit::Misuse } else { Exit::Success }
 }
 
-/// Removes suggestions of `--`, which clap makes for every unknown flag, and of subcommands with a different
-/// first letter.
+/// Removes two misleading suggestions: `--`, which clap makes for every unknown flag, and subcommands with a
+/// different first letter.
 fn remove_misleading_tips(error: &mut clap::Error) {
     let _ = error.remove(ContextKind::Suggested);
     let (Some(ContextValue::Strings(mut similar)), Some(ContextValue::String(typed))) =
@@ -123,7 +123,8 @@ fn lines(error: &anyhow::Error) -> Vec<String> {
     lines
 }
 
-/// Underlines an error in the source of a document. Omits colours if the source contains terminal control characters.
+/// Shows a part of a document with the error underlined. Omits colours if the document contains control
+/// characters of terminals.
 fn underlined(diagnosis: &dyn miette::Diagnostic) -> String {
     let render = |colours: bool| {
         let handler = miette::MietteHandlerOpts::new();
@@ -224,8 +225,7 @@ fn is_command(name: &str) -> bool {
 
 fn of_traffic(error: &traffic::Error) -> Option<String> {
     match error {
-        // Only the kernel's error means that nothing is listening. If the server closes the connection, it is
-        // running.
+        // Nothing is listening if the error is from the kernel. If the server closed the connection, it is running.
         traffic::Error::Socket { source, .. }
             if source.kind() == io::ErrorKind::ConnectionRefused && source.raw_os_error().is_some() =>
         {

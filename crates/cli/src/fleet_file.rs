@@ -50,7 +50,7 @@ impl FleetFile {
         Self::read(&file, None)
     }
 
-    /// Resolves paths relative to the file's directory. `called` overrides the name in the file.
+    /// Paths are relative to the file's directory. `called` overrides the name in the file.
     pub(crate) fn read(file: &Path, called: Option<&str>) -> anyhow::Result<Self> {
         let text = bounded_file::read_trusted(file)?;
         let Document { server, name, key, ca, controllers, policy } = misread::parse(file, &text, HELP)?;

@@ -18,7 +18,7 @@ pub(crate) struct GlobalFlags {
         global = true,
         help_heading = "Global options",
         value_name = "FILE",
-        // Unlike clap's path parser, accept an empty value, which is rejected later.
+        // Unlike clap's path parser, accept an empty value here. It is rejected later.
         value_parser = OsStringValueParser::new().map(PathBuf::from)
     )]
     pub(crate) db: Option<PathBuf>,
@@ -28,7 +28,7 @@ pub(crate) struct GlobalFlags {
     pub(crate) settings: Settings,
 }
 
-/// Where a setting comes from, in order of precedence.
+/// The possible sources of a setting, in order of precedence.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Origin {
     Flag,
@@ -40,8 +40,8 @@ pub(crate) enum Origin {
 
 impl GlobalFlags {
     pub(crate) fn fill(&mut self, settings: Settings) {
-        // clap does not read this variable, because its usage messages would then include the flag. Empty means
-        // unset.
+        // Read this variable here. If clap read it, usage messages would include the flag. An empty variable
+        // counts as unset.
         let variable = env::var_os("PLUMB_DB").filter(|db| !db.is_empty()).map(PathBuf::from);
         let sources = [
             (self.db.take(), Origin::Flag),

@@ -70,7 +70,7 @@ pub(crate) fn resolve(
 
 pub(crate) fn with_port(host: &str) -> Option<(&str, u16)> {
     let (name, port) = host.rsplit_once(':')?;
-    // An IPv6 address without brackets has several colons.
+    // If there are several colons, this is an IPv6 address without brackets.
     let whole = !name.contains(':') || name.ends_with(']');
     port.parse().ok().filter(|_| whole && !name.is_empty()).map(|port| (name, port))
 }
@@ -81,7 +81,7 @@ fn look_up(name: &str, port: u16) -> anyhow::Result<Vec<SocketAddr>> {
     }
     let (sender, receiver) = sync_channel(1);
     let owned_name = name.to_owned();
-    // A blocked lookup cannot be cancelled, so the thread is left behind on a timeout.
+    // A blocked lookup cannot be cancelled, so the thread keeps running after a timeout.
     thread::spawn(move || {
         let found = (owned_name.as_str(), port).to_socket_addrs().map(Iterator::collect);
         let _ = sender.send(found);

@@ -12,7 +12,7 @@ use signal_hook::{
     low_level::pipe,
 };
 
-/// Repeated signals have no effect, because some tools signal both the process and its group.
+/// Further signals have no effect, because some tools send a signal to both the process and its group.
 pub(crate) fn set_on_signal(stop: &Arc<AtomicBool>) -> anyhow::Result<()> {
     for signal in [SIGINT, SIGTERM] {
         flag::register(signal, Arc::clone(stop)).context("cannot install signal handlers")?;
@@ -20,7 +20,7 @@ pub(crate) fn set_on_signal(stop: &Arc<AtomicBool>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Like [`set_on_signal`], but writes a byte to a pollable stream.
+/// Like [`set_on_signal`], but writes a byte to a stream that the caller can poll.
 pub(crate) fn stream() -> anyhow::Result<UnixStream> {
     let (stop, signalled) = UnixStream::pair().context("cannot install signal handlers")?;
     for signal in [SIGINT, SIGTERM] {

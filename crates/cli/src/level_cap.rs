@@ -1,4 +1,4 @@
-//! Upper limits on factors, e.g. `streams=16`. The analysis excludes settings above a limit.
+//! Upper limits on factors, e.g. `streams=16`. Settings above a limit are excluded before the analysis.
 
 use std::{collections::BTreeSet, str::FromStr};
 
@@ -53,7 +53,7 @@ impl LevelCap {
         Ok(())
     }
 
-    /// Levels that are not numbers, and results without the factor, are always allowed.
+    /// Always allows levels that are not numbers, and results without the factor.
     fn allows(&self, result: &ResultRecord) -> bool {
         let level = result.levels.get(&self.factor).and_then(|level| level.parse::<f64>().ok());
         level.is_none_or(|level| level <= self.most)

@@ -1,6 +1,6 @@
 //! The command line. Each subcommand turns flags into a request and formats the result.
 //!
-//! This crate connects the others, and contains no netlink, QEMU arguments, formulas or page layout.
+//! This crate connects the other crates. It does not contain netlink code, QEMU arguments, formulas or page layouts.
 
 mod amount;
 mod args;

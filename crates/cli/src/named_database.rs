@@ -1,4 +1,4 @@
-//! Repeats the user's `--db` flag in printed commands, so that these read the same database.
+//! Repeats the user's `--db` flag in printed commands, so that these commands read the same database.
 
 use std::{path::Path, sync::OnceLock};
 
@@ -18,7 +18,7 @@ pub(crate) fn flag() -> Option<String> {
     FLAG.get().cloned()
 }
 
-/// Adds the flag to commands in backticks.
+/// Adds the flag to the commands in backticks.
 pub(crate) fn in_text(text: &str) -> String {
     let Some(flag) = FLAG.get() else { return text.to_owned() };
     let mut pieces = text.split("`plumb ");

@@ -57,7 +57,7 @@ pub(crate) struct Cpus {
     pub(crate) server: Option<Vec<u32>>,
 }
 
-/// Like [`cpus`], but also checks the server's CPUs if it runs on this machine.
+/// Like [`cpus`], but also checks the server's CPUs if the server runs on this machine.
 pub(crate) fn cpus_towards(
     server: IpAddr,
     placement: &Placement,
@@ -82,7 +82,7 @@ fn is_here(address: IpAddr) -> bool {
     UdpSocket::bind((address, 0)).is_ok()
 }
 
-/// Returns the online CPUs from the kernel's list (`0-3,6`), or `None` if it cannot be read.
+/// Returns the online CPUs from the kernel's list (e.g. `0-3,6`). Returns `None` if the list cannot be read.
 fn online() -> Option<Vec<u32>> {
     list(fs::read_to_string("/sys/devices/system/cpu/online").ok()?.trim()).ok()
 }

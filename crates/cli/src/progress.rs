@@ -21,7 +21,7 @@ pub(crate) struct Progress {
 #[derive(Debug, Clone, Copy)]
 struct Choosing {
     finished: usize,
-    /// Upper bound on the remaining trials, as of the last decision.
+    /// Maximum number of remaining trials, according to the last decision.
     left: usize,
 }
 

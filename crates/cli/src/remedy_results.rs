@@ -5,7 +5,7 @@ use findings::Findings;
 use samples::RunRecord;
 use store::{Store, remedies_name};
 
-/// Reports a run that tests remedies as part of the run that recommended them.
+/// If a run tested remedies, returns the findings of the run that recommended them, including the test results.
 pub(crate) fn findings(store: &Store, record: RunRecord) -> anyhow::Result<(RunRecord, Findings)> {
     if let Some(remedy_trials) = &record.header.remedy_trials {
         let of = &remedy_trials.run;
@@ -23,7 +23,7 @@ pub(crate) fn findings(store: &Store, record: RunRecord) -> anyhow::Result<(RunR
     }
     let mut findings = analysis::analyse(&record);
     let name = remedies_name(&record.header.id);
-    // Runs are sorted newest first, so this finds the latest test.
+    // Runs are sorted from newest to oldest, so this finds the latest test.
     let tried = store.runs()?.into_iter().find(|run| run.id.0.starts_with(&name));
     if let Some(run) = tried {
         analysis::remedy_results(&mut findings, &store.load(&run.id)?);

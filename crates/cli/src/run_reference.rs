@@ -27,8 +27,8 @@ impl<'a> References<'a> {
         Self { shared, store: None }
     }
 
-    /// Accepts the path of an existing file, or else a run's name or prefix, `latest`, `latest:SCENARIO` or
-    /// `baseline:NAME`.
+    /// Loads a run. `text` may be the path of an existing file, a run's name or prefix, `latest`,
+    /// `latest:SCENARIO` or `baseline:NAME`.
     pub(crate) fn load(&mut self, text: &str) -> Result<RunRecord> {
         if let Some(record) = in_file(text)? {
             return Ok(record);
@@ -49,7 +49,7 @@ impl<'a> References<'a> {
         match store.baseline(text) {
             Ok(id) => Ok(store.load(&id)?),
             Err(StoreError::NoBaseline { hint, .. }) => self.load(text).map_err(|error| {
-                // The user may have meant either, so the error describes both.
+                // The user may have meant a baseline or a run, so the error lists both.
                 match error.downcast_ref() {
                     Some(StoreError::Unknown { hint: runs, .. }) => {
                         anyhow!("no baseline or run `{text}`; {hint}; runs: {runs}")
@@ -61,9 +61,9 @@ impl<'a> References<'a> {
         }
     }
 
-    /// Returns the newest other runs of A's scenario from the same store, or nothing if both runs are files.
+    /// Returns the newest other runs of A's scenario from the same store. The list is empty if both A and B are files.
     ///
-    /// Skips unreadable runs, which would only improve the noise estimate.
+    /// Skips unreadable runs, because further runs only improve the noise estimate.
     pub(crate) fn others(&self, a: &RunRecord, b: &RunRecord) -> Result<Vec<RunRecord>> {
         let others = self.store.as_ref().map(|store| store.others(a, b, |_| true)).transpose()?;
         Ok(others.unwrap_or_default())
@@ -181,7 +181,7 @@ fn record(path: &Path, text: &str) -> Result<Option<RunRecord>> {
     }
 }
 
-/// Recognizes a truncated record by its header.
+/// Recognizes even a truncated record, because a record starts with its header.
 fn starts_like_a_record(text: &str) -> bool {
     let inside = text.trim_start().strip_prefix('{').unwrap_or_default();
     inside.trim_start().starts_with("\"header\"")

@@ -48,7 +48,7 @@ const HELP: &str = "`plumb config --help` describes this file";
 impl Settings {
     pub(crate) fn read() -> anyhow::Result<Self> {
         let Some(file) = file() else { return Ok(Self::default()) };
-        // `su` and `sudo -u` may leave HOME set to another user's directory, which is inaccessible.
+        // After `su` or `sudo -u`, HOME may still be the directory of another user, which is inaccessible.
         let is_absent = |error: &io::Error| {
             matches!(
                 error.kind(),
@@ -63,7 +63,7 @@ impl Settings {
     }
 }
 
-/// The file's path (XDG Base Directory Specification), or `None` if there is no home directory.
+/// Returns the file's path (XDG Base Directory Specification). Returns `None` if there is no home directory.
 pub(crate) fn file() -> Option<PathBuf> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     // The specification says to ignore relative paths.

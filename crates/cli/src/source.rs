@@ -25,8 +25,8 @@ pub(crate) fn load_variant(name: &str, variants: &Variants, shared: &GlobalFlags
     Ok(Source { scenario, text })
 }
 
-/// Returns the scenario's text and its name for messages. Searches built-in scenarios, then runs, then files
-/// with `.toml` appended.
+/// Returns the scenario's text, and its name for messages. Searches built-in scenarios, then runs, then files
+/// with `.toml` appended to the name.
 pub(crate) fn text(name: &str, shared: &GlobalFlags) -> Result<(String, String)> {
     let looks_like_a_file = name.contains('/') || Path::new(name).extension().is_some();
     if !looks_like_a_file {
@@ -70,8 +70,8 @@ fn read(file: String) -> Result<(String, String)> {
     Ok((file, text))
 }
 
-/// Accepts a run's full name, `latest` or `latest:SCENARIO`, but no prefix, because it may be a mistyped
-/// built-in name.
+/// Accepts a run's full name, `latest` or `latest:SCENARIO`. Does not accept a prefix, because it may be a
+/// mistyped built-in name.
 fn of_run(name: &str, shared: &GlobalFlags) -> Result<Option<String>> {
     let Some(store) = store_path::open_existing(shared.db.as_deref())? else { return Ok(None) };
     let run = if name == "latest" || name.starts_with("latest:") {

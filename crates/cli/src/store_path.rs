@@ -18,7 +18,7 @@ pub(crate) fn open_existing(named: Option<&Path>) -> Result<Option<Store>> {
     Ok(path(named).ok().map(Store::open_existing).transpose()?.flatten())
 }
 
-/// Omits passwords.
+/// Omits passwords from the location.
 pub(crate) fn display(place: &Path) -> String {
     Location::parse(place).map_or_else(|_| "an invalid address".to_owned(), |place| place.to_string())
 }

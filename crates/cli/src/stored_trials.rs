@@ -34,7 +34,7 @@ const ASKED: Duration = Duration::from_millis(50);
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Repetition")]
 pub(crate) struct Repetition {
-    /// Number of trials in the run; the result includes a confidence interval
+    /// Number of trials in the run. With several trials, the result has a confidence interval
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: u32,
     /// Pause between trials
@@ -108,7 +108,7 @@ pub(crate) struct StoredTrials {
     pub(crate) output: TrialOutput,
     stop: Option<Stop>,
     run: Option<Run>,
-    /// The conditions and names of both sides of `plumb vs`, the reference first.
+    /// The conditions and names of both sides of `plumb vs`. The reference is the first side.
     sides: Option<([trial::Trial; 2], Sides)>,
 }
 
@@ -157,7 +157,7 @@ impl StoredTrials {
         Ok(())
     }
 
-    /// Selects the full view if the trial is not stored, because `plumb explain` cannot show the details later.
+    /// Selects the full view if the trial is not stored, because `plumb explain` then cannot show the details later.
     fn view(&self, single: &SingleMeasurement) -> View {
         let is_interrupted =
             |warning: &ValidityWarning| matches!(warning, ValidityWarning::Interrupted { .. });
@@ -183,7 +183,7 @@ impl StoredTrials {
         format!("trial {} of {}: {}", self.round, self.planned, ::report::measurement_line(single))
     }
 
-    /// Only warns on a failure, because the measurement itself succeeded.
+    /// If this fails, only prints a warning, because the measurement itself succeeded.
     pub(crate) fn keep(&mut self, conditions: &trial::Trial, load: &WorkloadSettings, measured: Trial) {
         if self.enabled
             && let Err(error) = self.store_trial(conditions, load, measured)

@@ -1,4 +1,4 @@
-//! A single trial of `plumb client` or `plumb ping`: the conditions before it and the results.
+//! A single trial of `plumb client` or `plumb ping`, with the conditions before the trial and the results.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -22,7 +22,7 @@ use watch::now;
 
 use crate::{destination, own_counters::OwnCounters, program::TOOL};
 
-/// Local processes that may be the server of the measurement, in addition to virtual machines.
+/// Names of local processes that may be the server of the measurement. Virtual machines may be servers, too.
 const SERVERS: [&str; 4] = ["plumb", "iperf3", "sockperf", "iperf"];
 const MONITOR: &str = "firecracker";
 
@@ -112,7 +112,7 @@ impl Trial {
         let cpu = CpuUsage { machine: cpu.0, threads: cpu.1, processes, throttled, ..CpuUsage::default() };
         let mut warnings = lab::warnings(&self.load, &measurement, &cpu);
         warnings.extend(lab::disturbed(&cpu));
-        // iperf3 receivers stop without draining the stream, so a difference between the ends is normal.
+        // iperf3's receivers stop before they have read the whole stream, so a difference between the ends is normal.
         warnings.retain(|warning| !matches!(warning, ValidityWarning::EndsDisagree { .. }));
         if interrupted {
             warnings.retain(|warning| !matches!(warning, ValidityWarning::OtherDuration { .. }));

@@ -1,4 +1,4 @@
-//! The names of the model's values on the command line. The model itself does not depend on clap.
+//! The names that the command line uses for values of the model. The model itself does not depend on clap.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 

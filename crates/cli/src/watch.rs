@@ -1,5 +1,5 @@
-//! Observes traffic: prints progress lines, stores partial results in case of an interruption, and reads the
-//! machine's CPU time at the start and end.
+//! Observes traffic. Prints progress lines, keeps partial results in case the user interrupts the test, and
+//! reads the machine's CPU time at the start and the end.
 
 use std::{cell::RefCell, io};
 
@@ -15,7 +15,7 @@ use crate::{
     live_view, output, width,
 };
 
-/// An interval longer than any measurement, for a single line.
+/// An interval longer than any measurement. With this interval, there is a single line.
 const ALL: Nanos = Nanos::from_secs(1_000_000_000);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

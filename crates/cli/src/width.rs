@@ -6,16 +6,16 @@ use console::Term;
 use textwrap::{Options, WordSeparator, WordSplitter};
 
 const PAGE: usize = 100;
-/// Limits of the page width, for readability.
+/// Minimum and maximum width of a page, for readability.
 const PAGES: (usize, usize) = (40, 120);
-/// Columns that are never dropped: the time and the event.
+/// The first columns, i.e. time and event, are never dropped.
 const LEAST: usize = 2;
-/// Columns left empty, because some terminals wrap a full row.
+/// Number of columns to leave empty, because some terminals wrap a full row.
 const SPARE: usize = 2;
-/// Stays at the end of a truncated line.
+/// This mark stays at the end of a truncated line.
 const MARK: &str = "  (warm-up)";
 
-/// The width of standard output, from `COLUMNS` or the terminal. `None` means unlimited.
+/// Returns the width of standard output, from `COLUMNS` or the terminal. `None` means unlimited.
 pub(crate) fn of_output() -> Option<usize> {
     let variable = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let terminal = || Term::stdout().size_checked().map(|(_, columns)| usize::from(columns));

@@ -8,40 +8,40 @@ use workload::Metric;
 
 use crate::estimate::Comparison;
 
-/// Paths, none of which contains the layers of another.
+/// A ranking of alternative paths. No path contains the layers of another one.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Ranking {
     pub workload: String,
     pub metric: Metric,
     /// Factor levels that all paths share.
     pub levels: BTreeMap<String, String>,
-    /// Best first.
+    /// The paths, starting with the best one.
     pub ranks: Vec<Rank>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Rank {
-    /// Starts at 1. Statistically tied paths share a rank.
+    /// The rank, starting at 1. Statistically tied paths share a rank.
     pub place: u32,
     pub result: String,
     pub path: String,
     /// Median, in the metric's unit.
     pub value: f64,
-    /// Relative to the best path. `None` for the best path and for incomparable results.
+    /// The value relative to the best path. `None` for the best path itself, and if the results cannot be compared.
     pub against_best: Option<Comparison>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct MatchedPairs {
-    /// E.g. `vhost`.
+    /// The word in which the names differ, e.g. `vhost`.
     pub word: String,
     pub workload: String,
     pub metric: Metric,
-    /// In scenario order.
+    /// The pairs, in scenario order.
     pub pairs: Vec<MatchedPair>,
 }
 
-/// A result with the word and its counterpart without it.
+/// A result with the word in its name, and the matching result without the word.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct MatchedPair {
     pub without: String,

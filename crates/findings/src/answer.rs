@@ -19,7 +19,7 @@ pub struct Answer {
     pub knees: Vec<Knee>,
     /// Pareto front of metric and CPU time, cheapest first.
     pub frontier: Vec<FrontierPoint>,
-    /// Owners whose CPU time is included, because it is known for every result.
+    /// Owners of the CPU time below. Owners without data for every result are excluded.
     pub consumers: Vec<String>,
     pub recommendations: Vec<Recommendation>,
 }
@@ -32,12 +32,12 @@ pub struct Knee {
     pub level: String,
     /// Levels that are statistically tied with the knee, in order. Includes the knee.
     pub plausible: Vec<String>,
-    /// Value of the plateau, in the metric's unit.
+    /// Value of the metric on the plateau.
     pub plateau: f64,
     pub plateau_interval: Option<Interval>,
     /// Each level's label and best median over the other factors, in the metric's unit.
     pub curve: Vec<(String, f64)>,
-    /// First level after the plateau that is significantly below it.
+    /// First level after the plateau at which the metric is significantly lower.
     pub falls_at: Option<String>,
 }
 
@@ -47,10 +47,10 @@ pub struct FrontierPoint {
     pub levels: BTreeMap<String, String>,
     /// Value of the metric.
     pub value: f64,
-    /// CPU time of all owners, in their unit.
+    /// CPU time of all owners together, in the unit of `consumers`.
     pub cpu: f64,
     pub consumers: Vec<ConsumerCost>,
-    /// Gain over the previous point per additional unit of CPU time. `None` for the first point.
+    /// Improvement over the previous point for each additional unit of CPU time. `None` for the first point.
     pub marginal: Option<f64>,
 }
 
@@ -60,11 +60,11 @@ pub struct Recommendation {
     pub result: String,
     pub levels: BTreeMap<String, String>,
     pub value: f64,
-    /// CPU time of all owners. `None` if not recorded.
+    /// CPU time of all owners together. `None` if it was not recorded.
     pub cpu: Option<f64>,
     /// Reasons with numbers, as full sentences.
     pub reason: Vec<String>,
-    /// Results that are statistically tied with it.
+    /// Results that are statistically tied with the recommended one.
     pub ties: Vec<String>,
     /// Why the recommendation is withheld and what to repeat, if a serious finding affects the numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]

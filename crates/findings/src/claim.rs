@@ -30,7 +30,7 @@ impl Severity {
         if is_warning { Self::Warning } else { Self::Note }
     }
 
-    /// A claim without significant evidence is a note.
+    /// If the evidence is not significant, the claim is only a note.
     #[must_use]
     pub fn graded(is_sure: bool, is_serious: bool) -> Self {
         if is_sure { Self::serious_if(is_serious) } else { Self::Note }
@@ -64,18 +64,18 @@ pub struct Finding {
     pub severity: Severity,
     /// Whether the evidence is sufficient. A note usually lacks evidence.
     pub established: bool,
-    /// Whether counters prove it, even if the values vary a lot.
+    /// Whether counters prove the claim, even if the values vary a lot.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub counted: bool,
     #[serde(flatten)]
     pub sentence: Sentence,
-    /// Further sentences.
+    /// Sentences that follow the claim.
     #[serde(default, skip_serializing_if = "Phrase::is_empty")]
     pub further: Phrase,
     /// Identifiers of the affected results.
     pub results: Vec<String>,
     pub evidence: Vec<Evidence>,
-    /// When the claim could be wrong.
+    /// Conditions under which the claim could be wrong.
     pub limitations: Vec<String>,
     pub remedy: Option<Remedy>,
     /// Another rule that explains this finding about the same results.
@@ -123,7 +123,7 @@ impl Finding {
 pub struct Remedy {
     /// The advice, in one sentence without a full stop.
     pub action: String,
-    /// Further sentences.
+    /// Sentences that follow the advice.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub explanation: String,
     /// Commands to run on the host of the device.
@@ -189,7 +189,7 @@ pub struct RemedyEffect {
     pub before: f64,
     /// Median with the change.
     pub after: f64,
-    /// The result with the change, relative to the one without it, in the same blocks.
+    /// The result with the change relative to the result without it, compared within blocks.
     pub comparison: Comparison,
 }
 

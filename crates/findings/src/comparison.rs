@@ -31,8 +31,8 @@ pub struct RunComparison {
     pub b: RunSummary,
     /// Differences between the environments, the most significant first.
     pub environment_changes: Vec<EnvironmentChange>,
-    /// Runs used to estimate the noise between runs: those with the scenario and environment of A, oldest
-    /// first, including A. Empty if not looked up.
+    /// Runs used to estimate the noise between runs, oldest first. They are A and the runs with the same
+    /// scenario and environment as A. Empty if these runs were not looked up.
     pub history: Vec<RunId>,
     /// Results that both runs have, in the order of A.
     pub results: Vec<ResultComparison>,
@@ -61,7 +61,7 @@ pub struct EnvironmentChange {
     pub property: String,
     pub a: String,
     pub b: String,
-    /// Whether it alone could explain a difference in the results.
+    /// Whether this change alone could explain a difference in the results.
     pub important: bool,
 }
 
@@ -69,7 +69,7 @@ pub struct EnvironmentChange {
 pub struct ResultComparison {
     /// Identifier in A.
     pub result: String,
-    /// Identifier in B, if different.
+    /// Identifier in B, if it differs from A's.
     pub result_b: Option<String>,
     pub path: String,
     pub workload: String,
@@ -78,23 +78,24 @@ pub struct ResultComparison {
     pub metric: Metric,
     pub a: Estimate,
     pub b: Estimate,
-    /// B relative to A; `None` if undefined.
+    /// B relative to A. `None` if the ratio is undefined.
     pub comparison: Option<Comparison>,
-    /// Relative noise between two runs. Smaller differences do not count. This is the larger of the assumed
-    /// noise and the noise estimated from further runs, or a tolerance with too few trials. `None` without a
-    /// ratio.
+    /// Relative noise between two runs. Differences smaller than this do not count. This is the larger of the
+    /// assumed noise and the noise estimated from further runs. If there are too few trials, it is a tolerance.
+    /// `None` if A and B cannot be compared.
     pub floor: Option<f64>,
-    /// Smaller differences count as the same if only the trials decide.
+    /// Differences smaller than this get the verdict `same`. `None` unless the trials alone decide the verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub same_within: Option<f64>,
-    /// Noise estimated from further runs of the scenario. `None` with too few of them.
+    /// Noise estimated from further runs of the scenario. `None` if there are too few such runs.
     pub between_runs: Option<BetweenRuns>,
-    /// P-value of the difference. `None` with too few trials, which a tolerance judges instead.
+    /// P-value of the difference. `None` if there are too few trials. A tolerance then decides the verdict.
     ///
-    /// For the trials, it is the smaller p-value of a rank permutation test and Student's t-test on the
-    /// logarithms, each divided by its fraction of the error rate, but at least the rank test's own p-value. If
-    /// the noise between runs is known, it is at least the p-value of Student's test of the ratio against that
-    /// noise. Both are adjusted for the number of results (Benjamini and Hochberg).
+    /// The trials are compared with a rank permutation test and with Student's t-test on the logarithms. Each
+    /// p-value is divided by the test's fraction of the error rate. This is the smaller one, but at least the
+    /// rank test's own p-value. If the noise between runs is known, it is at least the p-value of Student's
+    /// test of the ratio against that noise. Both are adjusted for the number of results (Benjamini and
+    /// Hochberg).
     pub p: Option<f64>,
     /// Set if other processes used the CPUs during most trials, which prevents a verdict. Names the run and the
     /// processes.
@@ -103,7 +104,7 @@ pub struct ResultComparison {
     pub verdict: Verdict,
     /// Explains an unknown verdict, or a `same` with a wide interval, in one sentence.
     pub reason: Option<String>,
-    /// Guarded metrics recorded in both runs.
+    /// Guarded metrics that both runs recorded.
     #[serde(default)]
     pub guards: Vec<GuardComparison>,
 }
@@ -116,13 +117,14 @@ pub struct GuardComparison {
     pub b: BoundedValue,
     /// B relative to A: the ratio of times, or the difference of fractions.
     pub change: BoundedValue,
-    /// `same` means that the change is within a gate's default limits, which does not rule out a larger one.
+    /// `same` means that the measured change is within a gate's default limits. The true change may be larger.
     pub verdict: Verdict,
     /// The change in one sentence.
     pub summary: String,
 }
 
-/// A value with its 95 % confidence interval. An end is `None` with too few trials or messages.
+/// A value with its 95 % confidence interval. An end of the interval is `None` if there are too few trials or
+/// messages.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct BoundedValue {
     pub value: f64,
@@ -163,11 +165,11 @@ impl GuardLimits {
 /// Noise of one result between runs of its scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct BetweenRuns {
-    /// Expected difference between a run and its reference at 95 % confidence (0.02 is 2 %).
+    /// Largest difference between a run and its reference that noise explains at 95 % confidence (0.02 is 2 %).
     pub floor: f64,
     pub runs: u32,
-    /// Prediction interval from all runs at the level of A. B is compared with its middle, or with A if this is
-    /// `None` because there are too few such runs.
+    /// Prediction interval for B, from all runs at the level of A. B is compared with its middle. `None` if
+    /// there are too few such runs, and B is compared with A.
     #[serde(default)]
     pub expected: Option<Interval>,
 }
@@ -176,7 +178,7 @@ pub struct BetweenRuns {
 pub struct Gate {
     /// Regressions beyond this fraction fail (0.05 is 5 %).
     pub threshold: f64,
-    /// Larger changes of guarded metrics fail.
+    /// Changes of guarded metrics beyond these limits fail.
     pub guard_limits: GuardLimits,
     pub outcome: GateOutcome,
     /// Results with an established regression beyond the threshold, the largest first.
@@ -185,7 +187,7 @@ pub struct Gate {
     pub tolerated: Vec<String>,
     /// Guarded metrics that clearly exceed their limits. The sentences include the limits.
     pub violations: Vec<GuardChange>,
-    /// Undecided results with the reasons.
+    /// Results for which the gate is undecided, with the reasons.
     pub undecided: Vec<OpenQuestion>,
 }
 
@@ -230,10 +232,10 @@ pub struct OpenQuestion {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GateOutcome {
-    /// Regressions beyond the threshold are excluded for every result.
+    /// For every result, a regression beyond the threshold is ruled out.
     Passed,
     /// A regression is established.
     Regressed,
-    /// Regressions are neither established nor excluded.
+    /// No regression is established, but none is ruled out for every result.
     Undecided,
 }

@@ -9,7 +9,7 @@ use crate::estimate::Comparison;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ComparisonVerdict {
     pub conclusion: ComparisonConclusion,
-    /// The worst and best established change or, without any, the largest undecided change.
+    /// The worst and the best established change. If no change is established, the largest undecided change.
     pub changes: Vec<ResultChange>,
     /// Guarded metrics that became worse.
     pub worse_guards: Vec<GuardChange>,

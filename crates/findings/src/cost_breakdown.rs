@@ -8,14 +8,14 @@ use workload::Metric;
 
 use crate::estimate::Comparison;
 
-/// Cost of each layer of nested paths, for one workload and setting.
+/// Cost of each layer, for one workload and setting. Each path adds layers to another path.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CostBreakdown {
     pub workload: String,
     pub metric: Metric,
-    /// Levels of factors that apply to all of its paths.
+    /// Levels of the factors that apply to all of these paths.
     pub levels: BTreeMap<String, String>,
-    /// Paths, starting with the one with the fewest layers.
+    /// Paths, starting with the path that has the fewest layers.
     pub steps: Vec<CostStep>,
 }
 
@@ -43,7 +43,7 @@ pub struct FactorEffect {
     pub path: String,
     pub workload: String,
     pub metric: Metric,
-    /// Levels of the other factors, equal on both sides.
+    /// Levels of the other factors, which are equal on both sides.
     pub others: BTreeMap<String, String>,
     pub reference_result: String,
     pub result: String,

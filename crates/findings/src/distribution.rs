@@ -41,7 +41,7 @@ impl Distribution {
 /// A percentile with its 95 % confidence interval, which allows for dependence between messages of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Percentile {
-    /// E.g. 0.99.
+    /// The percentile as a fraction, e.g. 0.99.
     pub share: f64,
     pub time: Nanos,
     /// `None` if there are too few messages.
@@ -52,9 +52,9 @@ pub struct Percentile {
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Bucket {
-    /// Inclusive.
+    /// Inclusive lower bound.
     pub from: Nanos,
-    /// Exclusive.
+    /// Exclusive upper bound.
     pub to: Nanos,
     pub count: u64,
     /// Fraction of all samples, from 0 to 1.

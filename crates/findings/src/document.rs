@@ -32,7 +32,7 @@ pub struct Findings {
     pub verdict: RunVerdict,
     /// All measured results, in scenario order.
     pub results: Vec<ResultSummary>,
-    /// Number of results compared with a baseline. The stated confidence applies to the intervals of all
+    /// Number of results compared with a baseline. The stated confidence applies to the intervals of all their
     /// changes together.
     pub comparisons: u32,
     /// Noise floor of each workload with enough trials.
@@ -50,7 +50,7 @@ pub struct Findings {
     pub matched_pairs: Vec<MatchedPairs>,
     /// Recommendations, one per swept workload and path.
     pub answers: Vec<Answer>,
-    /// Set if virtual machines were booted or requirements were given.
+    /// `None` unless virtual machines were booted or requirements were given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trade_offs: Option<TradeOffs>,
     pub probes: RunProbes,
@@ -58,7 +58,7 @@ pub struct Findings {
     pub findings: Vec<Finding>,
     /// Results that could not be measured.
     pub skipped: Vec<SkippedResult>,
-    /// Full sentences about e.g. emulation, an unfinished run, too few trials or a loaded host.
+    /// Full sentences, e.g. about emulation, an unfinished run, too few trials or a loaded host.
     pub limitations: Vec<String>,
 }
 
@@ -72,8 +72,8 @@ impl Findings {
         self.findings.iter().filter(|finding| finding.distrusts() && finding.superseded_by.is_none())
     }
 
-    /// Returns the finding that makes a result's values unreliable. Ignores limits, which only hide small
-    /// differences.
+    /// Returns the finding that makes a result's values unreliable. Ignores limits, because they only hide
+    /// small differences.
     #[must_use]
     pub fn unreliable(&self, result: &str) -> Option<&Finding> {
         self.distrusting().find(|finding| finding.role == Role::Measurement && finding.concerns(result))
@@ -107,7 +107,7 @@ pub struct RunSummary {
     /// Virtual machines booted for the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub machines: Vec<BootedMachine>,
-    /// Changes of the machine or kernel when the run was resumed.
+    /// Changes of the machine or its kernel before the run was resumed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub machine_changes: Vec<MachineChange>,
     /// Stored parts of the run that cannot be read.

@@ -10,7 +10,7 @@ use units::{Confidence, significant};
 pub struct Interval {
     pub low: f64,
     pub high: f64,
-    /// Actual confidence, from 0 to 1. With few trials, it is lower than requested.
+    /// Actual confidence, from 0 to 1. If there are few trials, it is lower than requested.
     pub confidence: f64,
 }
 
@@ -33,13 +33,13 @@ pub struct Estimate {
     pub estimate: f64,
     /// Mean over the trials in which data arrived.
     pub mean: f64,
-    /// Sample standard deviation over these trials (n - 1). `None` for a single trial.
+    /// Sample standard deviation (n - 1) over the same trials. `None` for a single trial.
     pub deviation: Option<f64>,
-    /// `None` with too few trials.
+    /// `None` if there are too few trials.
     pub interval: Option<Interval>,
     /// Number of trials, including outages.
     pub trials: u32,
-    /// Trials in which no data arrived. The value excludes them.
+    /// Number of trials in which no data arrived. `estimate` excludes these trials.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub outages: u32,
     #[serde(default)]
@@ -72,7 +72,7 @@ pub enum Difference {
     Unclear,
 }
 
-/// A comparison within blocks, or between the intervals of two single trials.
+/// A comparison of two results within blocks, or of two single trials by their intervals.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Comparison {
     /// Ratio of the two values. 0.9 means 10 % less.
@@ -91,7 +91,8 @@ pub const FEWEST_TO_ESTABLISH: u32 = 5;
 
 pub const SEVERAL: f64 = 2.0;
 
-/// Formats `−19.4 %`, `+8.1 %`, or `2.31x` for large ratios. Values with three digits do not justify more decimals.
+/// Formats a ratio as `−19.4 %` or `+8.1 %`, or as `2.31x` if it is large. More decimals would exceed the three
+/// digits of values.
 #[must_use]
 pub fn change(ratio: f64) -> String {
     if ratio < SEVERAL { format!("{} %", percent(ratio)) } else { format!("{}x", significant(ratio, 3)) }
@@ -119,7 +120,7 @@ impl Comparison {
     }
 }
 
-/// E.g. `−68.8 % (−72.0 to −64.9, 94 %)`.
+/// Formats e.g. `−68.8 % (−72.0 to −64.9, 94 %)`.
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digits = |value: f64| if self.ratio < SEVERAL { percent(value) } else { significant(value, 3) };
@@ -139,9 +140,9 @@ pub struct NoiseFloor {
     pub workload: String,
     /// Identifier of the baseline.
     pub result: String,
-    /// Smaller differences do not count (0.03 is 3 %).
+    /// Differences smaller than this do not count (0.03 is 3 %).
     pub floor: f64,
-    /// Ratio of the baseline to itself.
+    /// Ratio between repetitions of the baseline.
     pub ratio: f64,
     /// Number of pairs of trials.
     pub pairs: u32,

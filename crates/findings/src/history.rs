@@ -25,7 +25,7 @@ pub struct RunResult {
     pub levels: BTreeMap<String, String>,
     pub metric: Metric,
     pub value: Estimate,
-    /// Whether other work used the CPUs during most trials. The value is then not compared with other runs.
+    /// Whether other work used the CPUs during most trials. If so, the value is not compared with other runs.
     pub disturbed: bool,
 }
 
@@ -35,9 +35,10 @@ pub struct ResultHistory {
     pub points: Vec<(usize, Estimate)>,
     /// Levels separated by level shifts. Disturbed runs belong to no level.
     pub levels: Vec<RunLevel>,
-    /// The fitted line's last value relative to its first, if the value drifts instead of shifting.
+    /// If the value drifts instead of shifting, the last value of the fitted line relative to its first value.
     pub drift: Option<f64>,
-    /// Prediction interval of the newest value, from earlier runs at its level. `None` with fewer than four.
+    /// Prediction interval of the newest value, from earlier runs at its level. `None` if there are fewer than
+    /// four such runs.
     pub expected: Option<Interval>,
 }
 

@@ -9,17 +9,17 @@ use crate::{distribution::Distribution, estimate::Estimate};
 /// Round trips, merged over all trials.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct LatencySummary {
-    /// From the actual send time to the reply.
+    /// Times from the actual send of each message to its reply.
     pub round_trips: Distribution,
     /// Round trips per second. `None` if the duration is unknown.
     pub rate: Option<f64>,
-    /// Lost messages. `None` if not logged.
+    /// Lost messages. `None` if the log does not contain them.
     pub lost: Option<u64>,
     /// Replies to messages that were never sent. `None` if not counted.
     pub strays: Option<u64>,
     /// Replies to messages that were already answered or given up. `None` if not counted.
     pub duplicates: Option<u64>,
-    /// Times relative to the schedule, for an open loop.
+    /// Times relative to the schedule. `None` unless this is an open loop.
     pub open_loop: Option<OpenLoopSummary>,
     /// Payload rate received by the concurrent stream, in bits per second.
     pub under: Option<Estimate>,
@@ -27,19 +27,19 @@ pub struct LatencySummary {
 }
 
 impl LatencySummary {
-    /// Returns the times since the intended send times in an open loop, and since the actual ones otherwise.
+    /// Returns the times since the intended send times if this is an open loop, or else since the actual send times.
     #[must_use]
     pub fn judged(&self) -> &Distribution {
         self.open_loop.as_ref().map_or(&self.round_trips, |open| &open.since_intended)
     }
 }
 
-/// The same messages relative to their intended send times.
+/// Times of the same messages, relative to their intended send times.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct OpenLoopSummary {
-    /// From the intended send time to the reply. Includes stalls of the sender, path or peer.
+    /// Times from the intended send of each message to its reply. They include stalls of the sender, path or peer.
     pub since_intended: Distribution,
-    /// From the intended to the actual send time, i.e. the generator's lateness.
+    /// Times from the intended to the actual send of each message, i.e. the generator's lateness.
     pub lateness: Distribution,
 }
 
@@ -47,7 +47,7 @@ pub struct OpenLoopSummary {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ConnectSummary {
     pub connects: Distribution,
-    /// From connect to close, including request and response.
+    /// Times from connect to close, including the request and the response.
     pub exchanges: Distribution,
     /// Failed connections.
     pub failed: u64,

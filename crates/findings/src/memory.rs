@@ -22,7 +22,7 @@ pub struct MemorySummary {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct MemoryArm {
     pub name: String,
-    /// Fraction of accesses served by fast memory, with equal weight for each machine.
+    /// Fraction of accesses that fast memory served. Each machine has the same weight.
     pub hits: Option<Share>,
     pub vms: Vec<VmMemory>,
 }
@@ -40,7 +40,7 @@ pub struct MemoryLook {
     /// Time since the first sample.
     pub at: Nanos,
     pub fast: Option<Bytes>,
-    /// Fraction of the machine's accesses served by fast memory since the previous sample.
+    /// Fraction of the machine's accesses that fast memory served since the previous sample.
     pub hits: Option<Share>,
 }
 
@@ -48,7 +48,7 @@ pub struct MemoryLook {
 pub struct MemoryMove {
     /// Time since the first sample.
     pub at: Nanos,
-    /// The machine, the amounts and the reason.
+    /// A text with the machine, the amounts and the reason.
     pub action: String,
 }
 

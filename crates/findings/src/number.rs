@@ -13,7 +13,7 @@ use crate::estimate::{Interval, change};
 pub struct Number {
     pub value: f64,
     pub unit: Unit,
-    /// In the same unit. `None` if unknown, or if the number is a count.
+    /// Confidence interval, in the same unit. `None` if it is unknown, or if the number is a count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
 }

@@ -9,7 +9,7 @@ use units::Bytes;
 pub struct PacketSummary {
     /// Devices along the path, in order.
     pub devices: Vec<DevicePackets>,
-    /// Data packets. `None` if segments were not counted or data flowed equally in both directions.
+    /// Data packets. `None` if segments were not counted, or if data flowed equally in both directions.
     pub data: Option<DataPackets>,
 }
 
@@ -17,9 +17,9 @@ pub struct PacketSummary {
 pub struct DevicePackets {
     /// `host:device`.
     pub device: String,
-    /// Received packets. `None` if there were almost none.
+    /// Received packets. `None` if the device received hardly any packets.
     pub received: Option<PacketSize>,
-    /// Sent packets. `None` if there were almost none.
+    /// Sent packets. `None` if the device sent hardly any packets.
     pub sent: Option<PacketSize>,
 }
 
@@ -39,7 +39,7 @@ pub struct DataPackets {
     /// Segments per packet at the first device of the path.
     pub first: f64,
     pub last: f64,
-    /// The first device with less than half the segments per packet of the previous one.
+    /// The first device with less than half as many segments per packet as the device before it.
     pub cut: Option<PacketCut>,
 }
 

@@ -14,11 +14,11 @@ pub struct PairMatrix {
     pub metric: Metric,
     /// Factor levels.
     pub levels: BTreeMap<String, String>,
-    /// In scenario order.
+    /// The hosts, in scenario order.
     pub hosts: Vec<String>,
     /// Measured pairs, in scenario order.
     pub pairs: Vec<HostPair>,
-    /// Effect of measuring several pairs simultaneously. `None` unless pairs were also measured separately.
+    /// Effect of measuring several pairs simultaneously. `None` unless the same pairs were also measured separately.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contamination: Option<Contamination>,
 }
@@ -26,7 +26,7 @@ pub struct PairMatrix {
 /// Pairs measured simultaneously, compared with the same pairs measured separately in the same blocks.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Contamination {
-    /// Simultaneous relative to separate measurement.
+    /// The simultaneous measurement relative to the separate one.
     pub change: Comparison,
     pub trials: u32,
     /// Maximum number of simultaneous pairs.

@@ -24,7 +24,7 @@ pub struct Phrase(Vec<Part>);
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Part {
-    /// E.g. the label of a result, or a number with its unit and interval.
+    /// The text, e.g. the label of a result, or a number with its unit and interval.
     pub text: String,
     #[serde(flatten)]
     pub kind: PartKind,
@@ -129,7 +129,7 @@ impl From<&Comparison> for Phrase {
 }
 
 impl Comparison {
-    /// E.g. `68.8 % (64.9 to 72.0, 94 %)`.
+    /// Formats a loss, e.g. `68.8 % (64.9 to 72.0, 94 %)`.
     #[must_use]
     pub fn loss(&self) -> Phrase {
         let lost = |ratio: f64| format!("{:.1}", (1.0 - ratio) * 100.0);

@@ -29,7 +29,7 @@ pub struct FailedProbe {
     pub first_trial: u32,
     /// Probed trials without the probe.
     pub trials: u32,
-    /// Later probed trials with it, e.g. after the run was resumed.
+    /// Later probed trials that have the probe again, e.g. after the run was resumed.
     pub later_trials: u32,
 }
 
@@ -42,16 +42,17 @@ pub struct ProbeCost {
     pub pairs: u32,
     /// Probed trials relative to unprobed ones.
     pub ratio: f64,
-    /// Slowdown of probed trials, as the fraction of the rate lost or the time added. Negative if they were faster.
+    /// Slowdown of probed trials, as the fraction of the rate lost or the time added. Negative if probed trials
+    /// were faster.
     pub cost: f64,
     pub interval: Option<Interval>,
-    /// CPU time per byte, message or connection. `None` if not recorded.
+    /// CPU time per byte, message or connection. `None` if it was not recorded.
     pub cpu: Option<CpuProbeCost>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct CpuProbeCost {
-    /// Fraction of CPU time added.
+    /// Fraction of CPU time that the probes add.
     pub cost: f64,
     pub interval: Option<Interval>,
 }
@@ -62,11 +63,11 @@ pub struct ProbedSummary {
     pub trials: u32,
     pub cpu: Option<CpuAttribution>,
     pub calls: Option<CallRates>,
-    /// Calls still running when the probes were read, with their time so far. Other fields exclude them. One
-    /// row per group of equal threads over all trials.
+    /// Calls that were still running when the probes were read, with their time so far. Other fields exclude
+    /// them. Each row is a group of equal threads over all trials.
     pub under_way: Vec<SyscallCount>,
     pub latency_breakdown: Option<LatencyBreakdown>,
-    /// Events lost for lack of buffer space, over all trials.
+    /// Events that were lost because a buffer was full, over all trials.
     pub overflowed: Vec<Overflow>,
 }
 
@@ -82,19 +83,19 @@ pub struct CpuAttribution {
     pub busy: f64,
     /// Sum over the owners, in CPUs.
     pub attributed: f64,
-    /// Busy CPUs without an owner. Negative if the owners have more than the kernel counted.
+    /// Busy CPUs without an owner. Negative if the owners add up to more than the kernel counted.
     pub unexplained: f64,
     /// `unexplained` as a fraction of `busy`.
     pub unexplained_share: f64,
     /// Steal time, in CPUs.
     pub steal: f64,
-    /// Unit of work for costs. `None` without work or with several kinds of work.
+    /// Unit of work for costs. `None` if there was no work, or if there were several kinds of work.
     pub work: Option<Work>,
     /// CPU-seconds of `busy` per unit of work.
     pub busy_cost: Option<f64>,
     /// CPU time by owner, in the order of [`CpuConsumer`].
     pub consumers: Vec<ConsumerTime>,
-    /// Split into VMs and hypervisor. `None` if neither end is in a virtual machine.
+    /// CPU time of each virtual machine and of the hypervisor. `None` if neither end is in a virtual machine.
     pub machines: Option<MachineTimes>,
     /// CPU time according to the guests' kernels in the same trials, client first.
     pub guests: Vec<GuestTime>,
@@ -104,15 +105,15 @@ pub struct CpuAttribution {
 /// ends outside virtual machines.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct MachineTimes {
-    /// vCPU threads of the server's VM. `None` without a VM.
+    /// vCPU threads of the server's VM. `None` if the server is not in a VM.
     pub server: Option<f64>,
     /// Other VMM threads, vhost workers, interrupts and kernel threads of the host.
     pub hypervisor: f64,
-    /// vCPU threads of the client's VM. `None` without a VM.
+    /// vCPU threads of the client's VM. `None` if the client is not in a VM.
     pub client: Option<f64>,
 }
 
-/// A guest's CPU time according to its own kernel. Excludes the host's work for it.
+/// A guest's CPU time according to its own kernel. Excludes the host's work for the guest.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct GuestTime {
     /// `client` or `server`.
@@ -120,7 +121,7 @@ pub struct GuestTime {
     pub cpus: u32,
     /// Average number of busy CPUs.
     pub busy: f64,
-    /// CPUs in soft and hardware interrupts.
+    /// CPUs busy with soft and hardware interrupts.
     pub interrupts: f64,
     /// Steal time, in CPUs.
     pub steal: f64,
@@ -144,7 +145,7 @@ pub struct ConsumerPart {
     pub process: Option<String>,
     /// Thread name, if relevant.
     pub thread: Option<String>,
-    /// The CPU, if the time belongs to one.
+    /// The CPU, if the time belongs to a single CPU.
     pub cpu: Option<u32>,
     pub cpus: f64,
 }
@@ -166,7 +167,7 @@ pub struct CallRates {
 /// One kind of call by one process, over all its threads.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ProcessCalls {
-    /// Includes the thread's name if there is only one.
+    /// Includes the thread's name if all calls are from threads with the same name.
     pub count: SyscallCount,
     /// Number of distinct thread names.
     pub threads: u32,
@@ -193,7 +194,7 @@ pub struct LatencyBreakdown {
     pub every: u32,
     /// Round trips traced to the end.
     pub followed: u64,
-    /// Round trips that took another path or could not be traced. The steps exclude them.
+    /// Round trips that took another path or could not be traced. The steps exclude these round trips.
     pub not_followed: u64,
     /// From the client's send to the reply, measured by the probe.
     pub round_trip: Distribution,
@@ -201,10 +202,10 @@ pub struct LatencyBreakdown {
     pub engine: Option<Nanos>,
     /// Sum of the steps' medians.
     pub sum: Nanos,
-    /// Difference between the engine's median and the sum, as a fraction of the median (or of the probe's round
-    /// trip if the engine has none). Negative if the sum is larger.
+    /// Difference between the engine's median and the sum, as a fraction of the median. If the engine has no
+    /// median, the probe's median round trip replaces it. Negative if the sum is larger.
     pub unexplained: f64,
-    /// Median of the same difference within each trial, because medians over differing trials do not add up.
+    /// Median over the trials of the difference within each trial. Medians over differing trials do not add up.
     pub unexplained_in_trial: f64,
     /// Steps in order.
     pub steps: Vec<StepSummary>,
@@ -255,7 +256,7 @@ pub enum StepKind {
     Bridge,
     /// Routing, including address translation.
     Forwarding,
-    /// From the network stack to the socket, until the waiting thread runs.
+    /// Delivery from the network stack to the socket, until the waiting thread runs.
     Wakeup,
     /// The server program.
     Program,

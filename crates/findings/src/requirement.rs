@@ -9,7 +9,7 @@ use units::{BitRate, Bytes, Nanos, significant};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Requirement {
     pub quantity: RequiredQuantity,
-    /// In nanoseconds, bits per second, bytes, or CPU-seconds per GB.
+    /// The limit in nanoseconds, bits per second, bytes, or CPU-seconds per GB.
     limit: f64,
 }
 

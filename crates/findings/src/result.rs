@@ -30,44 +30,44 @@ pub struct ResultSummary {
     /// Short description of the traffic, e.g. `1 TCP stream forward, 128 KiB writes, cubic, cross-cpu`.
     pub load: String,
     pub levels: BTreeMap<String, String>,
-    /// Whether it is the baseline of its workload.
+    /// Whether this result is the baseline of its workload.
     pub baseline: bool,
     /// The metric used for verdicts.
     pub metric: Metric,
     /// The metric over all trials.
     pub value: Estimate,
-    /// One per trial, in block order.
+    /// The metric's value in each trial, in block order.
     pub values: Vec<f64>,
-    /// Relative to the workload's baseline. `None` for the baseline itself.
+    /// The result relative to the workload's baseline. `None` for the baseline itself.
     pub against_baseline: Option<Comparison>,
     pub measured: WorkloadSummary,
     /// CPU cost. `None` if the machine's CPU time was not recorded.
     pub cpu: Option<CpuCost>,
-    /// CPU time according to the guests' kernels, client first. Median over the trials.
+    /// CPU time according to the guests' kernels, as the median over the trials. The client comes first.
     pub guests: Vec<GuestTime>,
-    /// CPU time by owner: an end's traffic threads, or a machine in another tool's report.
+    /// CPU time by owner. An owner is one end's traffic threads, or a machine in another tool's report.
     pub consumers: Vec<ConsumerCost>,
-    /// Columns reported by another tool, including the metric. Median over the trials.
+    /// Columns reported by another tool, including the metric. Each value is the median over the trials.
     pub reported: Vec<ReportedValue>,
     pub shifts: Vec<ResultShift>,
     /// System calls counted by a probe or another tool, longest total time first.
     pub syscalls: Vec<SyscallCount>,
-    /// Executed instructions by group of functions, largest first. Empty if not counted.
+    /// Executed instructions by group of functions, largest first. Empty if they were not counted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub instructions: Vec<InstructionGroup>,
-    /// Data from probed trials. `None` if there were none.
+    /// Data from probed trials. `None` if the run has no probed trials.
     pub probed: Option<ProbedSummary>,
-    /// Device and machine counters over all trials. `None` if not read.
+    /// Device and machine counters over all trials. `None` if they were not read.
     pub counters: Option<PathCounters>,
-    /// Packet sizes on the path. `None` if not counted.
+    /// Packet sizes on the path. `None` if packets were not counted.
     pub packets: Option<PacketSummary>,
-    /// Why the result got no more trials, if decided.
+    /// Why the result got no more trials. `None` if this was not decided.
     pub ended: Option<ResultEnd>,
     /// Effective socket settings, by end.
     pub sockets: Vec<EndSocket>,
     /// Devices on the path, with their settings.
     pub devices: Vec<DeviceState>,
-    /// Largest IP packet that passed end to end unfragmented, if probed.
+    /// Largest IP packet that passed end to end without fragmentation. `None` if it was not probed.
     pub path_mtu: Option<u32>,
     /// The strongest warning of each kind, and the number of trials with it.
     pub warnings: Vec<(ValidityWarning, u32)>,
@@ -76,7 +76,7 @@ pub struct ResultSummary {
 /// Instructions of related functions. Groups are disjoint and add up to the mean over the trials.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct InstructionGroup {
-    /// E.g. `TCP`, or a kernel module such as `veth`.
+    /// Name of the group, e.g. `TCP`, or a kernel module such as `veth`.
     pub name: String,
     /// Per 10^9 bytes, or per message.
     pub per_work: f64,
@@ -92,7 +92,7 @@ pub struct FunctionInstructions {
     pub per_work: f64,
 }
 
-/// The path of a result whose log names none.
+/// The path of a result if its log does not name a path.
 pub const NO_PATH: &str = "unknown";
 
 #[must_use]
@@ -122,9 +122,9 @@ impl ResultSummary {
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ConsumerCost {
-    /// E.g. `client threads`, `machine`, `Server VM`.
+    /// The owner, e.g. `client threads`, `machine`, `Server VM`.
     pub consumer: String,
-    /// CPU time in `unit`. Median over the trials.
+    /// CPU time in `unit`, as the median over the trials.
     pub value: f64,
     pub unit: ConsumerUnit,
 }
@@ -134,7 +134,7 @@ pub struct ConsumerCost {
 pub enum ConsumerUnit {
     /// Average number of busy CPUs.
     Cpus,
-    /// Fraction of the owner's CPUs, from 0 to 1, for an unknown number of CPUs.
+    /// Fraction of the owner's CPUs, from 0 to 1. Used if the number of CPUs is unknown.
     Share,
 }
 
@@ -157,7 +157,7 @@ pub struct EndSocket {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct CpuCost {
     pub cpus: u32,
-    /// Average number of busy CPUs, without unrelated processes.
+    /// Average number of busy CPUs, excluding unrelated processes.
     pub busy: f64,
     /// CPUs used by unrelated processes.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -174,7 +174,7 @@ pub struct CpuCost {
     pub client: f64,
     /// CPUs used by the server's traffic threads.
     pub server: f64,
-    /// The whole system's cost per unit of work. `None` without work or with several kinds of work.
+    /// The whole system's cost per unit of work. `None` if there was no work, or if there were several kinds of work.
     pub per_work: Option<WorkCost>,
 }
 
@@ -190,7 +190,7 @@ pub struct WorkCost {
     pub seconds: f64,
 }
 
-/// First touches of memory. Totals over all trials.
+/// First touches of memory, as totals over all trials.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct FirstTouchSummary {
     /// Page faults per GiB: 262144 is one per 4 KiB page, 512 one per 2 MiB huge page.
@@ -201,17 +201,17 @@ pub struct FirstTouchSummary {
     pub major_faults: u64,
 }
 
-/// Memory moved between guest and host. Medians over the trials, except for the stall.
+/// Memory moved between guest and host. All numbers except the stall are medians over the trials.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct BalloonSummary {
     pub method: BalloonMethod,
     #[serde(rename = "move")]
     pub direction: BalloonMove,
-    /// Time from the request to the first byte moved, in nanoseconds.
+    /// Time from the request until the first byte was moved, in nanoseconds.
     pub first: f64,
     /// Fraction of the time during which the guest touched the memory, from 0 to 1.
     pub touching: f64,
-    /// Bytes gained by the host per byte taken, or populated per byte returned.
+    /// Bytes that the host gained per byte taken from the guest, or that were populated per byte returned.
     pub resident_per_byte: f64,
     /// Longest stall of the guest in any trial, in nanoseconds.
     pub longest_stall: f64,
@@ -227,7 +227,7 @@ impl BalloonSummary {
     }
 }
 
-/// Further measurements, depending on the kind of workload.
+/// Further measurements, which depend on the kind of workload.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum WorkloadSummary {
@@ -236,7 +236,7 @@ pub enum WorkloadSummary {
     Connect(ConnectSummary),
     FirstTouch(FirstTouchSummary),
     Balloon(BalloonSummary),
-    /// Only a value reported by another tool.
+    /// No further measurements, only a value reported by another tool.
     Reported,
 }
 

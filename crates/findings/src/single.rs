@@ -38,20 +38,20 @@ pub struct SingleMeasurement {
     pub verdict: SingleVerdict,
     /// The measurement. `None` if no data arrived.
     pub outcome: Option<SingleOutcome>,
-    /// CPU cost. Zero for a peer on another machine.
+    /// CPU cost. The cost of a peer on another machine is zero.
     pub cpu: CpuCost,
     /// Effective socket settings of each known end.
     pub sockets: Vec<EndSocket>,
     /// Level shifts in chronological order.
     pub shifts: Vec<LevelShift>,
-    /// Bimodality, unless a few level shifts explain it.
+    /// Bimodality. `None` if a few level shifts explain it.
     pub bimodal: Option<SingleLevels>,
     pub warnings: Vec<ValidityWarning>,
     /// Settings that probably limit performance, with remedies, the most severe first.
     pub hints: Vec<Finding>,
 }
 
-/// Depends on the kind of load.
+/// The measurement, which depends on the kind of load.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum SingleOutcome {
@@ -61,7 +61,7 @@ pub enum SingleOutcome {
 }
 
 impl SingleOutcome {
-    /// Uncertainty of the mean rate. `None` for times or with too few intervals.
+    /// Uncertainty of the mean rate. `None` for times, or if there are too few intervals.
     #[must_use]
     pub const fn spread(&self) -> Option<&Spread> {
         match self {
@@ -75,7 +75,7 @@ impl SingleOutcome {
 /// A single stream. Rates are in bits per second and exclude the warm-up.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SingleStream {
-    /// Total rate received over all connections. This is the result.
+    /// Total rate received over all connections. This rate is the result.
     pub received: SingleRate,
     /// Rate accepted by the senders' sockets. `None` if unknown.
     pub sent: Option<SingleRate>,
@@ -120,13 +120,13 @@ pub struct SingleFlow {
 pub struct SingleRate {
     /// Total amount divided by the duration, in the unit of the outcome.
     pub rate: f64,
-    /// `None` with too few intervals or a level shift. For a stream, only the receiver's rate has an
-    /// uncertainty, or the sender's if the receiver reported only a total.
+    /// `None` if there are too few intervals, or if there is a level shift. For a stream, only the receiver's
+    /// rate has an uncertainty. If the receiver reported only a total, the sender's rate has one instead.
     pub spread: Option<Spread>,
 }
 
-/// Uncertainty of a rate, from the intervals of a single trial. Excludes variation between trials (placement,
-/// other tenants, connection order).
+/// Uncertainty of a rate, from the intervals of a single trial. It excludes variation between trials, e.g. due
+/// to placement, other tenants or the order of connections.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Spread {
     /// Interval of the mean rate, corrected for autocorrelation.

@@ -26,16 +26,16 @@ pub struct TraceSummary {
     pub calls: Vec<TracedCall>,
     /// All calls of each thread, longest running time first.
     pub threads: Vec<TracedCall>,
-    /// All calls together, if any.
+    /// All calls together. `None` if there were no calls.
     pub all: Option<TracedCall>,
     /// Calls that started during the trace and are still running, with their time so far. Other fields exclude
-    /// them. The count is the number of threads in the call.
+    /// these calls. The count is the number of threads in the call.
     #[serde(default)]
     pub under_way: Vec<SyscallCount>,
-    /// Overhead of counting calls with ptrace, if used.
+    /// Overhead of counting calls with ptrace. `None` if ptrace was not used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ptrace: Option<PtraceCost>,
-    /// CPU attribution. `None` if not recorded.
+    /// CPU attribution. `None` if it was not recorded.
     pub cpu: Option<TracedCpu>,
     /// Devices with traffic.
     pub devices: Vec<DeviceCounters>,
@@ -49,41 +49,43 @@ pub struct TraceSummary {
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TracedCall {
-    /// For several kinds of calls, `call` is the kind with the most time.
+    /// If this counts several kinds of calls, `call` is the kind with the most time.
     pub count: SyscallCount,
     pub threads: u32,
     /// Calls per second of the trace.
     pub rate: f64,
-    /// Fraction of all threads' time in system calls, from 0 to 1. `None` if not timed.
+    /// Fraction of all threads' time in system calls, from 0 to 1. `None` if calls were not timed.
     pub share: Option<f64>,
     /// Mean time per call.
     pub per_call: Option<Nanos>,
-    /// Upper bound of the 99th percentile, as a power of two. `None` if not timed.
+    /// Upper bound of the 99th percentile, as a power of two. `None` if calls were not timed.
     pub p99_below: Option<Nanos>,
 }
 
-/// Overhead of counting system calls with ptrace, which stops the process, in slices with pauses in between.
+/// Overhead of counting system calls with ptrace, which stops the process. Calls are counted in slices with
+/// pauses in between.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct PtraceCost {
     /// Total time spent counting. Rates and counts refer to this time.
     pub counted: Nanos,
-    /// Slices followed by a complete pause.
+    /// Number of slices that are followed by a complete pause.
     pub pairs: u32,
-    /// Reads and writes per second while counting, relative to the following pause. `None` with too few of
-    /// them, or without a pause.
+    /// Reads and writes per second while counting, relative to the following pause. `None` if there are too few
+    /// reads and writes, or if there is no pause.
     pub pace: Option<TracedPace>,
     /// CPU time per second while counting, relative to the following pause.
     pub cpu: Option<TracedPace>,
-    /// Lower bound on the average number of stopped threads while counting. 2 means two threads all the time.
+    /// Lower bound on the average number of stopped threads while counting. 2 means that two threads were
+    /// stopped all the time.
     pub stopped: f64,
 }
 
 /// A rate while counting, relative to the following pause.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct TracedPace {
-    /// Remaining fraction. 0.1 means a tenth.
+    /// Fraction of the rate that remains while counting. 0.1 means a tenth.
     pub ratio: f64,
-    /// `None` with too few slices.
+    /// `None` if there are too few slices.
     pub interval: Option<Interval>,
 }
 
@@ -110,10 +112,10 @@ pub struct TracedShare {
     pub process: Option<String>,
     /// Thread name, if relevant.
     pub thread: Option<String>,
-    /// The CPU, if the time belongs to one.
+    /// The CPU, if the time belongs to a single CPU.
     pub cpu: Option<u32>,
     pub time: Nanos,
-    /// `time` in CPUs. 0.5 means half a CPU all the time.
+    /// `time` in CPUs. 0.5 means that half a CPU was used all the time.
     pub cpus: f64,
 }
 
@@ -152,6 +154,6 @@ pub struct ConsumerComparison {
     pub a: f64,
     /// CPUs in B.
     pub b: f64,
-    /// Ratio of the CPU times, B/A. `None` if A had none.
+    /// Ratio of the CPU times, B/A. `None` if the owner used no CPU time in A.
     pub ratio: Option<f64>,
 }

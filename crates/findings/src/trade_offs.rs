@@ -11,7 +11,7 @@ use crate::{claim::Statement, requirement::Requirement};
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TradeOffs {
     pub requirements: Vec<Requirement>,
-    /// With requirements, the configurations that meet them come first, starting with the cheapest.
+    /// If requirements were given, the configurations that meet them come first, starting with the cheapest.
     pub configurations: Vec<Configuration>,
 }
 
@@ -20,7 +20,7 @@ pub struct TradeOffs {
 pub struct Configuration {
     pub path: String,
     pub levels: BTreeMap<String, String>,
-    /// Identifiers of its results.
+    /// Identifiers of the configuration's results.
     pub results: Vec<String>,
     /// CPU-seconds per GB of the most expensive result.
     pub cpu_per_gb: Option<f64>,
@@ -30,7 +30,7 @@ pub struct Configuration {
     pub memory: Option<Bytes>,
     /// Whether the times look like half round trips.
     pub half_round_trips: bool,
-    /// Whether it meets all requirements.
+    /// Whether the configuration meets all requirements.
     pub compliance: Compliance,
     /// One per requirement.
     pub judgements: Vec<Judgement>,
@@ -61,7 +61,7 @@ pub struct Judgement {
 pub enum UnclearReason {
     /// The interval includes the bound.
     Interval,
-    /// Too few messages for an interval of the percentile.
+    /// There are too few messages for an interval of the percentile.
     FewMessages,
     Unreliable(Statement),
 }

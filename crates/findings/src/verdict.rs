@@ -19,13 +19,13 @@ pub struct RunVerdict {
     /// Causes that counters prove, even if the values vary a lot.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<Statement>,
-    /// Further findings that make values unreliable. Those about the values shown here come first.
+    /// Further findings that make values unreliable. Findings about the values shown here come first.
     pub cautions: Vec<Statement>,
     /// The most decisive workload first.
     pub workloads: Vec<WorkloadVerdict>,
     /// The best setting of a sweep for each objective.
     pub settings: Vec<SettingChoice>,
-    /// The next step, unless the conclusion already is one.
+    /// The next step. `None` if the conclusion already names it.
     pub next: Option<NextStep>,
     pub trust: Trust,
     pub trials: TrialCount,
@@ -38,7 +38,7 @@ pub enum Conclusion {
     /// The run has no results.
     #[default]
     Nothing,
-    /// Nothing to compare. The values are the answer.
+    /// There is nothing to compare. The values are the answer.
     Values,
     /// A path cannot carry a workload.
     Broken { reason: Statement, action: Option<String> },
@@ -56,9 +56,9 @@ pub enum Conclusion {
     NoDifference,
     /// No difference is established. The first workload has the largest possible change.
     Undecided {
-        /// The most trials of any result.
+        /// Number of trials of the result with the most trials.
         trials: u32,
-        /// Trials needed to establish a difference.
+        /// Number of trials needed to establish a difference.
         needed: u32,
     },
 }
@@ -70,13 +70,13 @@ pub struct WorkloadVerdict {
     /// Number of results.
     pub results: u32,
     pub order: ValueOrder,
-    /// Two values, or one for a single result.
+    /// Two values, or one value if there is a single result.
     pub values: Vec<ResultValue>,
-    /// Levels that the values share.
+    /// Factor levels that all of these values have.
     pub levels: BTreeMap<String, String>,
     /// Cost of each layer, starting with the lowest.
     pub layers: Vec<LayerCost>,
-    /// The largest established change or, without one, the largest undecided change.
+    /// The largest established change. If no change is established, the largest undecided change.
     pub change: Option<LargestChange>,
 }
 
@@ -111,7 +111,7 @@ pub struct LayerCost {
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct LargestChange {
-    /// E.g. `vxlan over node-to-node`.
+    /// The setting that changed, e.g. `vxlan over node-to-node`.
     pub what: String,
     /// Levels of the other factors in the comparison.
     pub condition: BTreeMap<String, String>,
@@ -158,9 +158,9 @@ pub struct SettingChoice {
     pub result: String,
     pub levels: BTreeMap<String, String>,
     pub value: f64,
-    /// Settings that are statistically tied with it.
+    /// Number of settings that are statistically tied with this one.
     pub ties: u32,
-    /// Why it is not recommended yet.
+    /// Why this setting is not recommended yet.
     pub withheld: Option<String>,
 }
 
@@ -178,7 +178,7 @@ pub struct NextStep {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Trust {
     pub grade: Grade,
-    /// Facts that limit the trust. Not all of them lower the grade.
+    /// Facts that limit the trust in the run. Not all of them lower the grade.
     pub reasons: Vec<TrustReason>,
 }
 
@@ -204,7 +204,7 @@ pub enum TrustReason {
     Variation {
         fraction: f64,
     },
-    /// Imported results that differ from another with the same settings.
+    /// Imported results that differ from another result with the same settings.
     Unexplained {
         results: u32,
         of: u32,

@@ -29,10 +29,10 @@ pub struct VmRoleCpu {
     pub threads: u32,
     /// Average CPU time, in CPUs.
     pub cpus: f64,
-    /// Time in the guest. `None` for threads without a vCPU.
+    /// CPU time in the guest. `None` for threads that do not run a vCPU.
     pub guest: Option<f64>,
-    /// CPUs used by the busiest thread. At 1, it is saturated.
+    /// CPUs used by the busiest thread. At 1, this thread is saturated.
     pub busiest: f64,
-    /// Fraction of runnable time spent waiting for a host CPU, from 0 to 1. `None` if never runnable.
+    /// Fraction of runnable time spent waiting for a host CPU, from 0 to 1. `None` if no thread was runnable.
     pub waited: Option<f64>,
 }

@@ -119,7 +119,7 @@ fn spawn_runtime() -> io::Result<(runtime::Handle, oneshot::Sender<()>)> {
     let (driver, ended) = oneshot::channel::<()>();
     let drive = move || {
         let _ = runtime.block_on(ended);
-        // A DNS lookup may still be running.
+        // Does not wait, because a DNS lookup may still be running.
         runtime.shutdown_background();
     };
     thread::Builder::new().name("nats".to_owned()).spawn(drive)?;
@@ -127,7 +127,7 @@ fn spawn_runtime() -> io::Result<(runtime::Handle, oneshot::Sender<()>)> {
 }
 
 impl Connection {
-    /// Blocking calls return soon after `stop` is set.
+    /// Opens a connection. Its blocking calls return soon after `stop` is set.
     pub(crate) fn open(
         access: &Arc<ServerAccess>,
         stop: &Arc<AtomicBool>,

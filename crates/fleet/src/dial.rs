@@ -43,7 +43,7 @@ pub(crate) struct Dialed {
 pub(crate) struct Target {
     host: String,
     port: u16,
-    /// Whether TLS is required. If false, TLS is used only if the server requires it.
+    /// Whether this end requires TLS. If it does not, TLS is used only if the server requires it.
     is_encrypted: bool,
     config: Arc<ClientConfig>,
 }

@@ -320,7 +320,7 @@ impl Member<'_> {
         let session = Arc::new(session);
         self.sessions.lock().push(Arc::clone(&session));
         if self.is_stopped() {
-            // This session may have missed the shutdown of the others.
+            // This session may have missed the shutdown of the other sessions.
             self.end_all();
         }
         Ok(Begun { session, agent, reader, writer })

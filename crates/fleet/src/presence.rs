@@ -1,4 +1,5 @@
-//! Lets measurements on the same machine detect that they share its CPUs. They do not exclude each other.
+//! Lets measurements on the same machine detect that they share its CPUs. The measurements may still run at the same
+//! time.
 
 use std::{io, os::unix::net::UnixDatagram};
 

@@ -1,5 +1,5 @@
-//! A session: an ordered, bounded byte stream in each direction between a controller and an agent. Losing a message
-//! ends it.
+//! A session: an ordered, bounded byte stream in each direction between a controller and an agent. If a message is
+//! lost, the session ends.
 
 use std::{
     io::{self, Read, Write},

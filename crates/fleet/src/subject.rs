@@ -2,7 +2,7 @@
 
 const LONGEST: usize = 253;
 pub const NAME_RULE: &str = "up to 253 letters, digits, `-`, `_`, and dots in between";
-/// A dot would separate tokens of a subject.
+/// Replaces dots in names, because dots separate the tokens of a subject.
 const DOT: &str = "~";
 
 /// Accepts letters, digits, `-` and `_`, with dots in between, as in the name of a cluster node.

@@ -52,11 +52,11 @@ pub struct Assembler {
     rows_before: usize,
     has_logs: bool,
     rows_left_out: u64,
-    /// Tests without a receiver's rate: how many, and the file and lines of the first one.
+    /// Number of tests without a receiver's rate, and the file and lines of the first one.
     in_part: BTreeMap<RateBasis, (u64, String)>,
     left_out_of_cells: u64,
     intervals: usize,
-    /// Tests with coarser series: how many, and the location of the first one.
+    /// Number of tests with coarser series, and the location of the first one.
     coarser: Option<(u64, String)>,
     record: ImportRecord,
     trials: u32,

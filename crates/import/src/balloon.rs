@@ -1,9 +1,9 @@
-//! Reads the guest kernel log of a patched virtio balloon driver that logs how long each size change took, and
-//! tables that compute speeds from these durations.
+//! Reads the guest kernel log of a patched virtio balloon driver, which logs how long each size change took. Also
+//! reads tables that compute speeds from these durations.
 //!
-//! In `[   19.069262] balloon: hetero size change has taken 10818601803`, the number has no unit. The timestamp
-//! marks the end of the change. If the unit is nanoseconds, this gives the start, which must be after boot. Changes
-//! that were requested together must start together.
+//! In `[ 19.069262] balloon: hetero size change has taken 10818601803`, the number has no unit. The timestamp marks
+//! the end of the change. If the unit is nanoseconds, the timestamp minus the number gives the start, which must be
+//! after boot. Changes that were requested together must start together.
 
 use samples::{ImportedKind, ImportedSettings};
 use workload::{Measurement, Quantity, ReportedData, ReportedValue};

@@ -72,7 +72,7 @@ impl Cells {
         Self { together, ..Self::default() }
     }
 
-    /// Returns the test's cell and the number of earlier trials, or `None` with too many cells.
+    /// Returns the test's cell and the cell's number of earlier trials, or `None` if there are too many cells.
     pub(crate) fn place(&mut self, found: &ImportedTest) -> Option<(String, u32)> {
         let test = Identity::of(found);
         let at = match &self.latest_cell {

@@ -19,8 +19,8 @@ const SAME: f64 = 0.005;
 pub(crate) struct Pool {
     waiting: VecDeque<(ImportedTest, Settings)>,
     intervals: usize,
-    /// Number of waiting logs per connection. Two logs can be a pair only if they share a connection or one has
-    /// none.
+    /// Number of waiting logs per connection. Two logs can be a pair only if they share a connection or one of the
+    /// logs has no connections.
     by_connection: HashMap<String, usize>,
     unnamed: usize,
 }

@@ -54,7 +54,7 @@ impl Out {
         self.notes.push(note.into());
     }
 
-    /// Counts a skipped line that looks like a log. These are reported once per file and tool.
+    /// Counts a skipped line that looks like a log. Such lines are reported once per file and tool.
     pub(crate) fn unread(&mut self, tool: &'static str, line: u64) {
         self.unread.push((tool, line));
     }

@@ -24,7 +24,7 @@ pub struct ImportedTest {
     pub syscalls: Vec<SyscallCount>,
     pub threads: Vec<ThreadCpu>,
     pub warnings: Vec<ValidityWarning>,
-    /// Properties that not every log shows. They distinguish two tests only if both have them.
+    /// Properties that not every log shows. A property distinguishes two tests only if both have it.
     pub observed: BTreeMap<&'static str, String>,
     pub part: Part,
 }
@@ -44,7 +44,7 @@ pub enum Evidence {
     Adjacent,
     /// The tests come from a loop, a script or numbered runs, so they are trials.
     Repeated,
-    /// Each test differs in an unknown way, e.g. table rows have remarks, or the command uses a loop variable.
+    /// Each test differs in an unknown way, e.g. because table rows have remarks or the command uses a loop variable.
     Varies,
 }
 

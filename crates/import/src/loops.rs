@@ -25,7 +25,7 @@ impl Loops {
         if std::mem::take(&mut self.ends) {
             self.variable = None;
         }
-        // Most lines start with another word and contain no prompt or other command.
+        // Fast path: most lines start with another word and contain no prompt or pipe.
         let unmarked = text.trim_start_matches(['+', '-', '*', '`', ' ']);
         let begins = |word: &&str| unmarked.starts_with(*word);
         if !KEYWORDS.iter().any(begins) && !text.contains(['$', '#', '>', '|']) {
@@ -57,8 +57,8 @@ fn is_end(start: &str) -> bool {
     start == "done" || start.starts_with("done ") || start == "}"
 }
 
-/// Returns the variable if the line is certainly a loop. Sentences contain the same words, so a loop must have its
-/// own `do`, or start the line and list values.
+/// Returns the variable if the line is certainly a loop. Sentences contain the same words, so a loop must either have
+/// its own `do`, or start the line and list values.
 fn repeated(text: &str, start: &str) -> Option<String> {
     let words: Vec<&str> = start.split_whitespace().collect();
     let is_do = |(at, word): (usize, &&str)| {

@@ -1,4 +1,4 @@
-//! The end and direction that a stream's rate comes from, and the range of a test's values, which shows whether
+//! The end and direction that a stream's rate comes from. Also the range of a test's values, which shows whether
 //! tests agree.
 
 use std::fmt;
@@ -10,7 +10,7 @@ use workload::{Direction, EndSeries, Flow, Measurement, Quantity};
 pub(crate) enum RateBasis {
     Received,
     Sent,
-    /// Bytes received in only one of two directions.
+    /// The bytes received are known in only one of two directions.
     Half(Direction),
 }
 

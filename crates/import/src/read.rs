@@ -26,7 +26,7 @@ use crate::{
 
 const LONGEST_ROW: usize = 64 << 10;
 
-/// Maximum number of notes per file. Others are only counted.
+/// Maximum number of notes per file. Further notes are only counted.
 const MOST_NOTES: usize = 100;
 
 const MOST_COLUMNS: usize = 1000;
@@ -161,7 +161,7 @@ impl<'a, E> Reader<'a, E> {
         self.hand_on()
     }
 
-    /// Offers a document, then its nested documents, to every format. Some tools embed logs of others.
+    /// Offers a document, then its nested documents, to every format. Some tools embed logs of other tools.
     fn document(&mut self, text: &str, lines: &RangeInclusive<u64>) {
         let (documents, out) = (&mut self.documents, &mut self.out);
         let mut read = |text: &str| {
@@ -173,8 +173,8 @@ impl<'a, E> Reader<'a, E> {
         }
     }
 
-    /// Offers a line to the formats both without its prefix and unchanged, because a table row may start with a
-    /// date. A line that no format claims ends the current test.
+    /// Offers a line to the formats both with and without its prefix, because a table row may start with a date. A
+    /// line that no format claims ends the current test.
     fn offer(&mut self, line: &Line<'_>) -> Claim {
         let bare = prefix::stripped(line.text).map(|text| Line { text, ..*line });
         let in_table = self.latest + 1 == self.formats.len();

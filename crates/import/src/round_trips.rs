@@ -32,8 +32,8 @@ impl Default for Intervals {
 }
 
 impl Intervals {
-    /// Adds a round trip at its end time, relative to the first message, or to the current interval if it ended
-    /// earlier.
+    /// Adds a round trip to the interval that contains its end time, relative to the first message. If that interval
+    /// is already complete, adds it to the current one.
     pub(crate) fn record(&mut self, ended: Nanos, took: Nanos) {
         while ended.0 / self.length >= MOST {
             self.double();

@@ -116,7 +116,7 @@ fn arguments(text: &str) -> (Vec<&str>, usize) {
 
 fn introduces(before: &str) -> bool {
     let trimmed = before.trim_end_matches([' ', '"', '\'', '*']);
-    // Inline code, a subshell, or a label such as `Command:`.
+    // Inline code or a subshell introduces a command. So does a label such as `Command:`.
     if trimmed.is_empty() || trimmed.ends_with(['`', '(', '{', ';', '&', '|']) {
         return true;
     }

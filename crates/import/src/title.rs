@@ -14,7 +14,7 @@ pub(crate) struct Settings {
     pub(crate) section: String,
 }
 
-/// Parses headings, outermost first. Inner ones take precedence.
+/// Parses headings, which are sorted from outermost to innermost. Inner headings take precedence.
 pub(crate) fn settings(titles: &[String]) -> Settings {
     let mut settings = Settings::default();
     let mut words: Vec<String> = Vec::new();

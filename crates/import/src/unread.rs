@@ -55,7 +55,7 @@ pub(crate) fn output(text: &str) -> Option<&'static str> {
     if is_of_qperf(text) {
         return Some(QPERF);
     }
-    // With these headings and named rows, a table is not from irtt.
+    // irtt's table has exactly these headings.
     if text.contains("Median") && text.split_whitespace().eq(["Min", "Mean", "Median", "Max", "Stddev"]) {
         return Some("output of irtt, which is not supported");
     }

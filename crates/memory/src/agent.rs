@@ -15,7 +15,7 @@ use crate::{
     resident::Resident,
 };
 
-/// Small, so that a guest reset loses little memory in transit.
+/// A batch is small, so that a reset of the guest loses little memory in transit.
 const BATCH: u64 = 64 << 20;
 const MEMORY: &str = "memory";
 const TREE: &str = "human-monitor-command";

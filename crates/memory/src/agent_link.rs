@@ -21,9 +21,9 @@ use crate::{balloon::GuestAgent, error::MemoryError};
 const PATIENCE: Duration = Duration::from_secs(20);
 const LONG: Duration = Duration::from_secs(120);
 const GLANCE: Duration = Duration::from_millis(200);
-/// Added to the agent's own deadline, so that its error arrives first.
+/// This time is added to the agent's own deadline, so that the agent's error arrives first.
 const GRACE: Duration = Duration::from_secs(2);
-/// Twice the size of telemetry for 1024 nodes with 9 access classes each.
+/// This is twice the size of telemetry for 1024 nodes with 9 access classes each.
 const LONGEST_MESSAGE: usize = 1 << 20;
 const MOST_UNASKED: usize = 64;
 
@@ -116,7 +116,7 @@ impl AgentLink {
         self.pid.map_or(Duration::ZERO, |pid| machine::longest_wait(&[pid]))
     }
 
-    /// Extends the timeout by the time for which the machine got no CPU.
+    /// Waits for a message. Extends the timeout by the time for which the machine got no CPU.
     fn hear(
         &self,
         patience: Duration,

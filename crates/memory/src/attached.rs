@@ -31,7 +31,7 @@ pub struct AttachedVm {
     has: Tiers,
     whole: Bytes,
     method: BalloonMethod,
-    /// If set, unaccessed memory requires a slow tier.
+    /// If this is set, memory that is not accessed requires a slow tier.
     by_accesses: bool,
 }
 

@@ -10,8 +10,7 @@ use workload::BalloonInterval;
 
 use crate::error::MemoryError;
 
-/// The shortest and longest time between polls. A poll takes about 80 system calls in QEMU, which count towards
-/// QEMU's CPU time.
+/// The shortest and longest time between polls. QEMU makes about 80 system calls per poll, which add to its CPU time.
 const LOOKS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(50)];
 /// Until some memory has moved, the polling interval is the elapsed time divided by this.
 const RESOLUTION: u32 = 30;

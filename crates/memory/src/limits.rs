@@ -3,8 +3,8 @@
 use serde_json::Value;
 use units::Bytes;
 
-/// The physical address space of x86-64 and arm64 (Intel SDM, volume 3A, section 4.1.4; Arm `FEAT_LPA`). The sum of a
-/// thousand does not overflow.
+/// The physical address space of x86-64 and arm64 (Intel SDM, volume 3A, section 4.1.4; Arm `FEAT_LPA`). A sum of a
+/// thousand such sizes does not overflow.
 pub(crate) const MOST_MEMORY: Bytes = Bytes(1 << 52);
 
 pub(crate) fn bytes(value: &Value) -> Option<Bytes> {

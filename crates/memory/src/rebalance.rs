@@ -18,7 +18,8 @@ use crate::{
     sample::MemorySample,
 };
 
-/// A quarter of the interval, because other machines get the released memory within the same interval.
+/// A round waits for released memory for at most this time or a quarter of the interval, because other machines get the
+/// released memory within the same interval.
 const PATIENCE: Duration = Duration::from_secs(2);
 const GLANCE: Duration = Duration::from_millis(20);
 
@@ -89,7 +90,7 @@ impl Rebalance {
         self.vms
     }
 
-    /// With `dry`, no memory is moved. Silent machines remain unchanged, and their memory stays reserved.
+    /// If `dry` is set, no memory is moved. Silent machines remain unchanged, and their memory stays reserved.
     pub fn round(&mut self, dry: bool) -> Round {
         let seen = look_at_all(&mut self.vms, self.interval);
         let observations: Vec<_> = self.vms.iter().map(|(name, vm)| vm.observation(name, &seen)).collect();

@@ -59,7 +59,7 @@ pub struct GuestMemory {
     pub free: Option<Bytes>,
     pub available: Option<Bytes>,
     pub swap_used: Option<Bytes>,
-    /// Refaults per second, or major faults and swap-ins without an agent.
+    /// Refaults per second. If there is no agent, major faults and swap-ins per second.
     pub refaults_per_second: Option<f64>,
     /// PSI: the fraction of time in which some task was stalled on memory.
     pub pressure: Option<Share>,
@@ -99,7 +99,8 @@ impl GuestMemory {
         self.nodes.iter().flat_map(|node| &node.accesses)
     }
 
-    /// The policy's input, including accesses with `by_accesses`, or `None` without data from the guest.
+    /// Returns the policy's input, which includes accesses if `by_accesses` is set. Returns `None` if there is no data
+    /// from the guest.
     #[must_use]
     pub fn report(&self, by_accesses: bool) -> Option<GuestReport> {
         let class = |class: &AccessClass| HeatClass { bytes: class.bytes, accesses: class.accesses as f64 };
@@ -115,7 +116,8 @@ impl GuestMemory {
         })
     }
 
-    /// `machine` is the VM's total memory. The first impossible number is returned as an error, and nothing is added.
+    /// `machine` is the VM's total memory. Adds nothing if a number is impossible, and returns the first such number as
+    /// an error.
     fn take_in(&mut self, telemetry: MemoryTelemetry, slow: &[u32], machine: Bytes) -> Result<(), String> {
         let seconds = telemetry.elapsed.seconds();
         let share = |part: Nanos| (seconds > 0.0).then(|| Share((part.seconds() / seconds).min(1.0)));
@@ -192,7 +194,7 @@ impl RunningVm {
         Ok(seen)
     }
 
-    /// The guest follows asynchronously.
+    /// Requests a new size. The guest changes its size asynchronously.
     pub fn resize(&mut self, size: Bytes) -> Result<(), MemoryError> {
         let Self { monitor, means, agent, access, .. } = self;
         let resized = means.resize(monitor, agent.as_mut(), &access.slow, size);

@@ -11,7 +11,7 @@ use std::{
 
 use agent::HostPolicy;
 
-/// The path of a guest's first process. `plumb` may also have PID 1 in a container.
+/// The path of a guest's first process. In a container, `plumb` may also have PID 1.
 const INIT: &str = "/init";
 /// This program (proc_pid_exe(5)), for agents.
 const PROGRAM: &str = "/proc/self/exe";

@@ -1,6 +1,6 @@
 //! Distributes DRAM among claims by weighted max-min fairness, bounded by their needs (water-filling).
 
-/// Enough for the last step to be far below a byte.
+/// After this many halvings, the step is far below a byte.
 const HALVINGS: usize = 60;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -36,8 +36,8 @@ impl Claim {
 }
 
 impl Level {
-    /// The highest level that fits, or the lowest one if not even the floors fit. A shortage ends only when half of
-    /// all headroom fits, because noise would otherwise start and end shortages repeatedly.
+    /// Returns the highest level that fits, or the lowest level if not even the floors fit. A shortage ends only when
+    /// half of all headroom fits, because noise would otherwise start and end shortages repeatedly.
     pub(crate) fn highest(claims: &[Claim], capacity: f64, headroom: f64, was_short: bool) -> Self {
         let margin = if was_short { headroom / 2.0 } else { 0.0 };
         let needs: f64 = claims.iter().map(|claim| claim.bound(claim.need * (1.0 + margin))).sum();

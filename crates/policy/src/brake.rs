@@ -17,7 +17,7 @@ pub(crate) struct Guard {
     rest: u32,
     length: u32,
     squeezed: Option<Squeeze>,
-    /// Inferred from pressure, for a VM without access data.
+    /// The need of a VM that has no access data, inferred from its pressure.
     need: Bytes,
 }
 

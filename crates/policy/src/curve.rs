@@ -4,16 +4,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::observation::HeatClass;
 
-/// Small enough to decide on a thousand VMs in milliseconds.
+/// This limit is small enough to decide on a thousand VMs in milliseconds.
 const MOST_POINTS: usize = 48;
-/// As a fraction of accesses. It doubles until the curve is short enough.
+/// The first tolerance, as a fraction of accesses. It doubles until the curve is short enough.
 const TOLERANCE: f64 = 1e-5;
 /// The fraction of accesses to ignore, because a running average never fully decays to zero for memory that was ever
 /// touched.
 const TAIL: f64 = 1e-4;
 
-/// The fraction of accesses served by DRAM if it holds the hottest memory. The curve is increasing, concave and
-/// piecewise linear.
+/// The fraction of accesses that an amount of DRAM serves if it holds the hottest memory. The curve is increasing,
+/// concave and piecewise linear.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<(f64, f64)>", into = "Vec<(f64, f64)>")]
 pub(crate) struct Curve {
@@ -22,7 +22,7 @@ pub(crate) struct Curve {
 }
 
 impl Curve {
-    /// The accesses of `classes` are per byte, hottest first. Returns `None` without accesses.
+    /// Sorts `classes` by their accesses per byte, hottest first. Returns `None` if there are no accesses.
     pub(crate) fn of(classes: &[HeatClass]) -> Option<Self> {
         let size = |class: &HeatClass| class.bytes.0 as f64;
         let mut classes: Vec<&HeatClass> =
@@ -77,8 +77,8 @@ impl Curve {
         Self::thinned(places.into_iter().map(mean).collect())
     }
 
-    /// Returns the curve for DRAM of which a part holds the hottest memory, and the rest a random sample. A placement
-    /// of 1 gives this curve, and 0 a straight line.
+    /// Returns the curve if a part of the DRAM holds the hottest memory and the rest holds a random sample. A placement
+    /// of 1 gives this curve, and a placement of 0 gives a straight line.
     pub(crate) fn placed(&self, placement: f64) -> Self {
         let accessed = self.accessed();
         let place = |(x, y): &(f64, f64)| (*x, placement * y + (1.0 - placement) * x / accessed);

@@ -11,7 +11,8 @@ const LEAST_SCATTER: f64 = 0.125;
 const ASSUMED_STEPS: u32 = 8;
 const SCATTER_WEIGHT: f64 = 0.05;
 
-/// CUSUM test (Page, Biometrika 41, 1954): sums up deviations beyond one standard error. A sum of ten is a shift.
+/// The CUSUM test (Page, Biometrika 41, 1954) sums up deviations beyond one standard error. If the sum reaches ten, the
+/// load has shifted.
 const ALLOWANCE: f64 = 1.0;
 const SHIFT: f64 = 10.0;
 const MEASURED: f64 = 0.02;
@@ -194,7 +195,7 @@ mod tests {
         assert!((learned(&sizes) - 8.0).abs() < 0.01);
     }
 
-    /// Treating a shift as scatter would make the next one harder to detect.
+    /// Treating a shift as scatter would make the next shift harder to detect.
     #[test]
     fn shifts_do_not_count_as_scatter() {
         let mut estimate = Estimate::new(Curve::uniform(4.0 * GIB), 0.9);

@@ -130,7 +130,7 @@ fn reason(want: &Want<'_>, after: Bytes) -> Reason {
     }
 }
 
-/// Completes a partial move, after which a VM has its DRAM but lacks slow memory.
+/// Completes a partial move. After such a move, the VM has its DRAM but lacks slow memory.
 pub(crate) fn restored(candidate: &Candidate<'_>, settings: &Settings, ledger: &mut Ledger) -> Option<Move> {
     let Candidate { vm, has, ordered, .. } = candidate;
     let counted = has.slow.max(ordered.slow).0;

@@ -38,7 +38,7 @@ pub enum Reason {
     Pressure {
         needs: Bytes,
     },
-    /// Without access data, the target is `None`.
+    /// If there is no access data, the target is `None`.
     Surplus {
         needs: Bytes,
         target: Option<Share>,

@@ -17,7 +17,7 @@ use crate::{
 
 /// In standard errors.
 const TO_KEEP: f64 = 3.0;
-/// In standard errors. Higher in a shortage, because other VMs lack DRAM too.
+/// In standard errors. The value is higher in a shortage, because other VMs lack DRAM too.
 const TO_ASK: f64 = 1.5;
 const TO_ASK_IN_SHORTAGE: f64 = 3.0;
 
@@ -92,7 +92,7 @@ impl<'a> Candidate<'a> {
         let known = (!state.flight.rests()).then(|| basis(vm, state, guest)).flatten();
         let (floor, ceiling) = match known {
             Some(_) => (vm.floor.fast.0.max(guarded), most),
-            // A VM that has no data or does not follow orders retains its memory.
+            // A VM that sends no data or does not do what it is told keeps its memory.
             None => (has, has),
         };
         let (curve, basis) = known.unwrap_or((Curve::uniform(1.0), Basis::Nothing));

@@ -75,7 +75,7 @@ impl Rebalancer {
         Decision { moves, outlooks, missing, refused }
     }
 
-    /// Distributes memory that was freed within the same interval. Only VMs without a move get any.
+    /// Distributes memory that was freed within the same interval, to VMs that `decision` does not already change.
     pub fn hand_out(&mut self, observations: &[Observation], decision: &Decision) -> Vec<Move> {
         let Self { settings, state } = self;
         let (reports, _) = usable(settings, observations);

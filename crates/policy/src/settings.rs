@@ -10,14 +10,14 @@ use crate::{settings_error::SettingsError, tiers::Tiers};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     pub capacity: Tiers,
-    /// DRAM reserved for growing VMs, but never taken from a VM that needs it.
+    /// DRAM that is reserved for growing VMs. It is never taken from a VM that needs it.
     pub reserve: Bytes,
     pub step: Bytes,
-    /// The largest step as a fraction of the VM's memory. The smaller of both limits applies.
+    /// The largest step as a fraction of the VM's memory. If `step` is smaller, `step` applies.
     pub step_share: Share,
-    /// A VM below its need grows to this margin above it, and is not squeezed further.
+    /// A VM below its need grows until it exceeds its need by this fraction, and is not squeezed below that level.
     pub headroom: Share,
-    /// Weight of the newest histogram, once there are several.
+    /// The weight of the newest histogram if there are several histograms.
     pub smoothing: Share,
     pub block: Bytes,
     pub brake: BrakeSettings,
@@ -44,7 +44,7 @@ pub struct VmSettings {
 const MIB: u64 = 1 << 20;
 
 impl Settings {
-    /// Defaults to steps of 1 GiB and at most a tenth of the VM, in blocks of 2 MiB.
+    /// Returns the default settings: steps of at most 1 GiB and a tenth of the VM's memory, in blocks of 2 MiB.
     #[must_use]
     pub fn new(capacity: Tiers, vms: Vec<VmSettings>) -> Self {
         Self {

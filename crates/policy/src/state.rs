@@ -104,7 +104,8 @@ impl VmState {
     fn brake(&mut self, guest: &GuestReport, vm: &VmSettings, settings: &Settings) {
         let strained = guest.is_strained(&settings.brake);
         self.guard.observe(strained);
-        // Pressure concerns all of the VM's memory, so it indicates a need for DRAM only without other data.
+        // Pressure concerns all of the VM's memory. It indicates a need for DRAM only if there is no estimate or the VM
+        // lacks memory.
         let short = self.has.total().0.saturating_add(settings.block.0) <= vm.memory.0;
         if strained && (self.estimate.is_none() || short) {
             self.guard.lift(Bytes(self.has.fast.0.saturating_add(settings.step_of(vm)).min(vm.most_fast())));

@@ -19,7 +19,7 @@ pub struct Capability {
     pub state: State,
     pub detail: String,
     pub remedy: Option<String>,
-    /// Whether results require this capability, or merely improve with it.
+    /// Whether results require this capability. Otherwise, it merely improves them.
     pub required: bool,
 }
 

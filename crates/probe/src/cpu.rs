@@ -47,8 +47,8 @@ impl CpuReading {
         }
     }
 
-    /// Returns the difference for each CPU, or nothing if a CPU went online or offline, because the kernel lists only
-    /// online CPUs.
+    /// Returns the difference for each CPU. Returns an empty list if a CPU went online or offline, because the kernel
+    /// lists only online CPUs.
     fn by_cpu_since(&self, earlier: &Self) -> Vec<CpuTimes> {
         if self.by_cpu.len() != earlier.by_cpu.len() {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! Single-line files of the kernel.
+//! Reads single-line files of the kernel.
 
 use std::fs;
 use std::path::Path;

@@ -22,7 +22,7 @@ pub struct Watch {
     pub latency_breakdown: Option<BreakdownOrder>,
 }
 
-/// Never contains the log of the BPF verifier.
+/// The error never contains the log of the BPF verifier.
 #[derive(Debug, Clone, Error, PartialEq, Eq)]
 pub enum ProbeError {
     #[error("{reason}; {remedy}")]

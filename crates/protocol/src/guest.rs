@@ -8,7 +8,7 @@ pub const PORT: &str = "plumb";
 pub const FIRST_WORDS: &str = "plumb is the first process";
 pub const MODULES: &str = "/modules";
 pub const MODULE_ORDER: &str = "order";
-/// As the last kernel argument, makes init execute a nested run instead of acting as an agent.
+/// If this is the last kernel argument, init executes a nested run instead of acting as an agent.
 pub const CONDUCT: &str = "conduct";
 /// The controller's vsock port, if the channel is not a virtio-serial port. The kernel passes unknown
 /// arguments such as `plumb_vsock=5000` to init as environment variables.
@@ -26,7 +26,7 @@ pub struct GuestSymbols {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelSymbol {
     pub address: u64,
-    /// The module, or `kernel`.
+    /// The name of the kernel module, or `kernel` if the function is not in a module.
     pub module: String,
     pub name: String,
 }

@@ -81,7 +81,7 @@ pub enum MemoryReply {
 pub struct MemoryTelemetry {
     /// Time since the previous telemetry. Zero for the first.
     pub elapsed: Nanos,
-    /// The source of the accesses, if any.
+    /// How accesses were counted, if they were counted.
     pub source: AccessSourceKind,
     pub no_accesses_reason: Option<String>,
     pub nodes: Vec<NodeMemory>,
@@ -101,7 +101,7 @@ pub struct NodeMemory {
     pub slow: bool,
     pub size: Bytes,
     pub free: Bytes,
-    /// Memory by number of accesses, in the source's unit. Empty if unknown.
+    /// Memory grouped by its number of accesses, in the source's unit. Empty if accesses were not counted.
     pub accesses: Vec<AccessClass>,
 }
 

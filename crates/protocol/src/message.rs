@@ -95,7 +95,8 @@ pub struct ServerOrder {
     pub token: Token,
     pub bind: IpAddr,
     pub load: WorkloadSettings,
-    /// Thread n is pinned to entry n, modulo the length. If `None`, threads are not pinned.
+    /// Thread n is pinned to entry n. If there are more threads than entries, the list repeats. If `None`,
+    /// threads are not pinned.
     pub cpus: Option<Vec<u32>>,
 }
 

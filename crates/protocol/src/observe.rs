@@ -20,8 +20,8 @@ pub struct ObserveOrder {
 }
 
 /// An owner's processes, including their threads and future children. For [`CpuConsumer::ClientVm`] and
-/// [`CpuConsumer::ServerVm`], these are VMMs, whose vCPU threads, other threads and vhost workers are
-/// distinguished.
+/// [`CpuConsumer::ServerVm`], the processes are VMMs. Their vCPU threads, other threads and vhost workers are
+/// measured separately.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subject {
     pub consumer: CpuConsumer,

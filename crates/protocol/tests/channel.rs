@@ -1,4 +1,5 @@
-//! Tests messages over a channel. Unit tests would compile all messages twice.
+//! Tests messages over a channel. These are not unit tests, because unit tests would compile all messages
+//! twice.
 
 use std::{cell::Cell, io::Read};
 

@@ -1,4 +1,4 @@
-// Creates and reads elements. Independent of how they are used.
+// Creates and reads elements. This file does not depend on how elements are used.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -33,7 +33,7 @@ function short(value: number): string {
   return String(Number(value.toPrecision(4))).replace("-", "−");
 }
 
-/** Whether a key press activates an element that is not an HTML button. */
+/** Returns whether a key press activates an element that is not an HTML button. */
 function isClick(event: KeyboardEvent): boolean {
   return event.key === "Enter" || event.key === " ";
 }

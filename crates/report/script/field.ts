@@ -1,8 +1,8 @@
-// A time-series plot: its visible part and its points. The plot is drawn once; zooming stretches the drawing and
-// redraws the numbers along the axis. Independent of its callers.
+// A time-series plot, with its visible part and its points. The plot is drawn once. Zooming only stretches the
+// drawing and redraws the numbers along the axis.
 
 interface Point {
-  /** The unzoomed position, in the chart's units. */
+  /** The position before any zooming, in the chart's units. */
   x: number;
   y: number;
   at: number;
@@ -81,7 +81,7 @@ class Field {
     this.group.append(drawn("rect", { class: "selection", ...size }));
   }
 
-  /** Shows a range of at least a hundredth of the whole, clipped to the whole. */
+  /** Shows a range within the whole plot, but at least a hundredth of the plot. */
   show(low: number, high: number): void {
     const [first, last] = this.whole;
     const span = Math.min(Math.max(high - low, (last - first) / 100), last - first);
@@ -96,7 +96,7 @@ class Field {
     const scale = this.width / (last - first);
     const [x, width] = [this.left + (low - first) * scale, (high - low) * scale];
     if (!this.windows.length) this.windows = this.makeWindows();
-    // Avoid clipping a line along the edge.
+    // Leave a margin, so that a line along the edge is not clipped.
     for (const it of this.windows) it.setAttribute("viewBox", `${x} ${this.top - 2} ${width} ${this.height + 4}`);
     for (const label of all<SVGElement>(this.group, "[data-at]")) {
       const at = Number(label.dataset["at"]);
@@ -137,7 +137,7 @@ class Field {
   private pointsOf(series: SVGElement): Point[] {
     const values = (series.dataset["points"] ?? "").split("|");
     const places = (series.querySelector("path")?.getAttribute("d") ?? "").split(/[ML]/).slice(1);
-    // Positions are accurate to a tenth of a unit, so show no more digits than that.
+    // Positions are accurate to a tenth of a unit, so further digits would be meaningless.
     const digits = Math.max(Math.floor(-Math.log10((this.whole[1] - this.whole[0]) / this.width / 10)), 0);
     return places.map((place, index) => {
       const [x = 0, y = 0] = numbers(place);

@@ -1,7 +1,6 @@
-// A chart in the page: its marks with values, and the mark nearest to a position.
-// Independent of how values are shown.
+// A chart in the page. Finds its marks and their values, and the mark nearest to a position. Does not show them.
 
-/** The text for a mark, the labels it belongs to, and its position on the screen. */
+/** The text for a mark, the labels of the mark, and the position of the mark on the screen. */
 interface Reading {
   label: string;
   lines: [value: string, what: string][];
@@ -25,7 +24,7 @@ class Picture {
 
   constructor(readonly svg: SVGSVGElement) {
     this.fields = all<SVGElement>(svg, "[data-box]").map((group) => new Field(group));
-    // A chart with reachable parts is no longer a plain image.
+    // A chart with parts that can be selected is no longer a plain image.
     svg.setAttribute("role", "group");
     svg.setAttribute("tabindex", "0");
   }
@@ -40,7 +39,7 @@ class Picture {
     return this.nearestPoint(x, y) ?? (best && best.away < NEAR ? this.ofMark(best.mark) : undefined);
   }
 
-  /** Returns the mark or point that is `by` steps further. */
+  /** Returns the mark or point that is `by` steps after the current one. */
   step(by: number): Reading | undefined {
     const marks = this.marks();
     const points = this.fields.flatMap((field) => field.visible().map((point) => ({ field, point })));

@@ -1,5 +1,5 @@
-// Sorts tables by a column when its title is clicked: ascending, descending, or in the original order.
-// Independent of what the columns mean.
+// Sorts a table when the user clicks a column's title. Further clicks switch between ascending, descending and
+// original order.
 
 /** Maps each unit to its size in the smallest unit of its kind. */
 const UNITS: Record<string, number> = {
@@ -16,7 +16,7 @@ function amount(text: string): number | undefined {
   return number * (UNITS[found[2] ?? ""] ?? 1);
 }
 
-/** Numbers come first, by size, then text in alphabetical order. Unknown values are always last. */
+/** Compares cells. Numbers come first, then text in alphabetical order. Unknown values are always last. */
 function order(one: string, other: string, sign: number): number {
   const [a, b] = [amount(one), amount(other)];
   if (a !== undefined && b !== undefined) return (a - b) * sign;

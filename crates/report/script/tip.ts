@@ -1,4 +1,4 @@
-// A tooltip for the mark under the pointer or selected with the arrow keys. Independent of how the mark was found.
+// A tooltip for the mark under the pointer, or for the mark selected with the arrow keys.
 
 class Tip {
   private readonly box = made("div", "tip");

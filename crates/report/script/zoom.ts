@@ -1,7 +1,7 @@
-// Controls for zooming a time series: dragging, keys, and buttons below the chart. A double click shows the whole
-// series. Independent of how the series is drawn.
+// Controls for zooming a time series. Users can drag, press keys, or use the buttons below the chart. A double
+// click shows the whole series.
 
-/** Distance that the pointer must move for a drag rather than a click, in the chart's units. */
+/** Minimum distance that the pointer moves in a drag, in the chart's units. A shorter movement is a click. */
 const DRAGGED = 6;
 
 class Zoom {
@@ -70,7 +70,7 @@ function makeZoom(figure: Element, pictures: Picture[], tip: Tip): void {
   }
 }
 
-/** Handles the mouse and the pen only, because a finger scrolls the page. */
+/** Only handles the mouse and the pen, because dragging with a finger scrolls the page. */
 function drag(picture: Picture, zoom: Zoom, tip: Tip): void {
   const { svg } = picture;
   let begun: { field: Field; x: number } | undefined;

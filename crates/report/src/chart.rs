@@ -1,4 +1,5 @@
-//! A chart as data: marks, axes, table and caption. Sections and `pictures` build charts, and `svg` draws them.
+//! A chart as data, with marks, axes, a table and a caption. Sections and `pictures` build charts, and `svg`
+//! draws them.
 
 mod axis;
 mod data;
@@ -34,7 +35,7 @@ pub(crate) struct Chart {
     pub(crate) about: String,
     pub(crate) drawing: Drawing,
     pub(crate) data: Data,
-    /// The chart in text formats, or `None` if a table shows the same data.
+    /// The chart for text formats. `None` if a table shows the same data.
     pub(crate) plain: Option<Bars>,
 }
 

@@ -1,5 +1,5 @@
-//! Escapes characters in untrusted text that a terminal or browser would interpret: controls (C0, DEL, C1) and
-//! bidirectional overrides.
+//! Escapes characters in untrusted text that a terminal or browser would interpret. These are control
+//! characters (C0, DEL, C1) and bidirectional overrides.
 
 use std::{borrow::Cow, fmt::Write};
 
@@ -18,7 +18,7 @@ pub(crate) fn in_a_line(text: &str) -> String {
 }
 
 fn is_obeyed(sign: char) -> bool {
-    // Unicode's `Bidi_Control` characters and its line and paragraph separators.
+    // Unicode's `Bidi_Control` characters. The line and paragraph separators follow below.
     let turns = matches!(sign, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     sign.is_control() || turns || matches!(sign, '\u{2028}' | '\u{2029}')
 }

@@ -1,4 +1,4 @@
-//! The values that a report shows for a result, a trial and its intervals, by kind of workload.
+//! The values that a report shows for a result, a trial and its intervals. They depend on the kind of workload.
 
 mod balloon;
 mod connect;
@@ -16,7 +16,7 @@ use crate::{page::*, phrases, sections::percentiles::TitledDistribution};
 pub(crate) use stream::is_of_sender;
 pub(crate) use time_series::{TimeSample, TimeSeries};
 
-/// A name and a result's value, if any. All results of a kind have the same names, in the same order.
+/// A name, and the result's value if it has one. All results of a kind have the same names, in the same order.
 pub(crate) type Field = (&'static str, Option<String>);
 
 pub(crate) trait KindReport {
@@ -78,7 +78,7 @@ pub(crate) fn intervals(measurement: &Measurement) -> Vec<Block> {
     }
 }
 
-/// Returns the measured quantity over time, followed by quantities recorded at the same time.
+/// Returns the measured quantity over time, followed by other quantities that were recorded at the same time.
 pub(crate) fn series(measurement: &Measurement) -> Vec<TimeSeries> {
     let mut all = match measurement {
         Measurement::Stream(data) => {
@@ -92,7 +92,7 @@ pub(crate) fn series(measurement: &Measurement) -> Vec<TimeSeries> {
         Measurement::Balloon(_) | Measurement::Reported(_) => Vec::new(),
     };
     for series in &mut all {
-        // A short last interval has no meaningful rate.
+        // Skip a short last interval, because its rate is not meaningful.
         let usual = series.samples.first().map_or(0.0, TimeSample::length);
         series.samples.retain(|sample| sample.length() >= usual / 2.0);
     }
@@ -100,7 +100,7 @@ pub(crate) fn series(measurement: &Measurement) -> Vec<TimeSeries> {
     all
 }
 
-/// Minimum intervals for a table of changes over time.
+/// Minimum number of intervals in a table or chart of changes over time.
 const FEWEST: usize = 3;
 
 pub(crate) fn heads() -> Vec<String> {

@@ -17,7 +17,7 @@ pub(crate) fn result_in_workload(result: &ResultSummary) -> String {
     findings::label_in_workload(&result.path, &result.levels, &result.workload)
 }
 
-/// Formats `offload=off, mtu=1500`. Returns `None` without factors.
+/// Formats factor levels, e.g. `offload=off, mtu=1500`. Returns `None` if there are no factors.
 pub(crate) fn levels(levels: &BTreeMap<String, String>) -> Option<String> {
     let pairs: Vec<String> = levels.iter().map(|(factor, level)| format!("{factor}={level}")).collect();
     (!pairs.is_empty()).then(|| pairs.join(", "))

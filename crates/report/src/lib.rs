@@ -1,7 +1,7 @@
 //! Lays out findings as a page of sections, and renders the page in several formats.
 //!
-//! Owns wording, order and layout. All formats agree, because `findings` and `samples` compute the values.
-//! Sections are independent of the format, and backends of the domain.
+//! Defines wording, order and layout. All formats agree, because `findings` and `samples` compute the values.
+//! Sections do not depend on the format, and backends do not depend on the domain.
 
 mod backends;
 mod chart;

@@ -1,4 +1,4 @@
-//! Interim results and findings of a run in progress, one line each.
+//! Interim results and findings of a run in progress. Each takes one line.
 
 use findings::{Comparison, Difference, Findings, Interval, ResultSummary, SEVERAL, Severity};
 
@@ -9,11 +9,11 @@ pub struct LiveResult {
     pub result: String,
     pub trials: u32,
     pub value: String,
-    /// `9.20 to 9.60`, or `None` while there are too few trials.
+    /// The interval, e.g. `9.20 to 9.60`. `None` while there are too few trials.
     pub range: Option<String>,
     pub estimate: f64,
     pub ends: Option<(f64, f64)>,
-    /// The change from the workload's baseline, or `None` for the baseline itself.
+    /// The change from the workload's baseline. `None` for the baseline itself.
     pub step: Option<LiveStep>,
     pub has_warnings: bool,
 }
@@ -21,7 +21,7 @@ pub struct LiveResult {
 #[derive(Debug, Clone, PartialEq)]
 pub struct LiveStep {
     pub change: String,
-    /// `−22.0 to −17.1`, in the same unit, or `None` while there are too few trials.
+    /// The interval of the change in the same unit, e.g. `−22.0 to −17.1`. `None` while there are too few trials.
     pub range: Option<String>,
     pub judgement: Judgement,
 }

@@ -1,4 +1,4 @@
-//! A report as a page of sections, which consist of blocks.
+//! A report as a page of sections. A section consists of blocks.
 
 pub(crate) use itertools::Itertools as _;
 
@@ -20,17 +20,17 @@ pub(crate) struct Section {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Summary {
-    /// For pages that are read from the top.
+    /// The summary comes first on pages that are read from the top.
     #[default]
     First,
-    /// For terminals, which show the end of the output.
+    /// The summary comes last on terminals, which show the end of the output.
     Last,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Depth {
     Always,
-    /// Folded in formats that are read from the top.
+    /// The section is folded in formats that are read from the top.
     Folded,
     OnlyFull,
 }
@@ -71,10 +71,10 @@ pub(crate) enum Block {
         ids: Vec<String>,
         findings: Vec<Vec<String>>,
     },
-    /// Formats that cannot show charts draw its bars instead, if any.
+    /// A format that cannot show charts draws the chart's bars instead, if it has bars.
     Chart(Box<Chart>),
     Commands(Vec<String>),
-    /// Folded, or omitted from the brief form.
+    /// The blocks are folded. The brief form omits them.
     Folded {
         title: Text,
         blocks: Vec<Block>,

@@ -1,4 +1,4 @@
-//! Phrases for estimates and comparisons with intervals and confidence.
+//! Phrases for estimates and comparisons, including their intervals and confidence.
 
 mod change;
 mod gain;
@@ -22,7 +22,7 @@ use crate::{
     text::{Text, Tone, glued},
 };
 
-/// Below this floor, both directions are equal to two digits.
+/// Below this floor, the hidden increase and decrease are equal to two digits.
 const ALIKE: f64 = 0.05;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub(crate) enum Confidence {
 
 pub(crate) const WITHIN: &str = "*";
 
-/// Number of findings, or of hints and warnings, in the short view.
+/// Maximum number of findings in the short view, or of hints and warnings together.
 pub(crate) const MOST_ADVICE: usize = 2;
 
 pub(crate) fn estimate(metric: Metric, estimate: &Estimate) -> String {
@@ -61,7 +61,7 @@ pub(crate) fn value(metric: Metric, value: f64) -> String {
     glued(&Scale::of(metric, value).quantity(value))
 }
 
-/// Formats a ratio as a percentage such as `94.2 % (93.0 to 95.1)`, or as `4.20x` if large.
+/// Formats a ratio as a percentage such as `94.2 % (93.0 to 95.1)`, or as `4.20x` if it is large.
 pub(crate) fn share(comparison: &Comparison, confidence: Confidence) -> String {
     let ratio = comparison.ratio;
     let scale = if ratio < SEVERAL { Scale::percent(ratio) } else { Scale::times(ratio) };
@@ -113,7 +113,7 @@ pub(crate) fn difference_alone(metric: Metric, value: f64, comparison: &Comparis
     glued(&scale.with_unit(&scale.signed(comparison.difference)))
 }
 
-/// Returns the scale of the less precise value, which limits the difference's digits.
+/// Returns the scale of the less precise value, because it limits the digits of the difference.
 fn scale_of_difference(metric: Metric, value: f64, comparison: &Comparison) -> Scale {
     let scales = [value, value - comparison.difference].map(|value| Scale::of(metric, value));
     let [one, other] = scales;
@@ -124,13 +124,13 @@ pub(crate) fn percent(share: f64) -> String {
     glued(&format!("{} %", (share * 1e8).round() / 1e6))
 }
 
-/// Formats an approximate fraction: `22 %`, `0.51 %`.
+/// Formats an approximate fraction, e.g. `22 %` or `0.51 %`.
 pub(crate) fn rough(share: f64) -> String {
     glued(&format!("{} %", units::significant(share * 100.0, 2)))
 }
 
-/// Formats a floor in both directions. A floor of 36 % hides an increase of 36 % or a decrease of 27 %, and a
-/// floor of 1.5 hides any ratio up to `2.5x`.
+/// Formats the increase and the decrease that a floor hides. A floor of 36 % hides an increase of 36 % or a
+/// decrease of 27 %. A floor of 1.5 hides any ratio up to `2.5x`.
 pub(crate) fn either_way(floor: f64) -> String {
     if floor < ALIKE {
         units::Share(floor).to_string()
@@ -204,7 +204,7 @@ fn against_baseline(
     if interval.is_some() { judged(comparison, number) } else { number }
 }
 
-/// Formats CPU time per unit of work: `0.341 CPU-s/GB`.
+/// Formats CPU time per unit of work, e.g. `0.341 CPU-s/GB`.
 pub(crate) fn per_work(cost: WorkCost) -> String {
     let unit = cost.work.for_cpu().1.replace("million", "M");
     format!("{} CPU-s/{unit}", units::significant(cost.seconds, 3))

@@ -3,7 +3,7 @@
 use findings::Interval;
 use workload::{Metric, Quantity};
 
-/// As wide as a plus sign.
+/// The minus sign, which is as wide as a plus sign.
 const MINUS: &str = "\u{2212}";
 
 /// A unit, and the number of decimals for three significant digits.
@@ -32,7 +32,7 @@ pub(crate) fn with_minus(text: &str) -> String {
 }
 
 impl Scale {
-    /// For relative changes. Values with three digits do not justify more decimals.
+    /// For relative changes. More decimals would exceed the three digits of values.
     pub(crate) const CHANGE: Self = Self { divisor: 0.01, unit: "%", decimals: 1 };
 
     #[must_use]
@@ -66,7 +66,7 @@ impl Scale {
         Self { decimals, ..self }
     }
 
-    /// For a size or rate in bytes. Uses binary or decimal prefixes, whichever need fewer digits.
+    /// Uses the binary or decimal prefixes, depending on which need fewer digits.
     pub(crate) fn of_bytes(value: f64) -> Self {
         let scales = [BYTES, DECIMAL_BYTES].map(|units| Self::among(units, value));
         let exact = scales.iter().filter_map(|scale| scale.exact(value));
@@ -82,7 +82,7 @@ impl Scale {
         self.exact(value).unwrap_or(self)
     }
 
-    /// Returns `None` if the value needs more than nine decimals, which only computed values do.
+    /// Returns `None` if the value needs more than nine decimals. Such a value must have been computed.
     fn exact(self, value: f64) -> Option<Self> {
         let all = format!("{:.10}", value / self.divisor);
         let decimals = all.trim_end_matches('0').split_once('.').map_or(0, |(_, decimals)| decimals.len());

@@ -18,9 +18,9 @@ use crate::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     Terminal,
-    /// GitHub Flavored Markdown, complete, with long parts folded.
+    /// The complete report as GitHub Flavored Markdown, with long parts folded.
     Markdown,
-    /// A single file for a browser, complete, with long parts folded.
+    /// The complete report as a single file for a browser, with long parts folded.
     Html,
     Latex,
     Json,
@@ -91,7 +91,7 @@ pub fn section_names() -> impl Iterator<Item = &'static str> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     pub colour: bool,
-    /// In columns. Values below 60 mean 60.
+    /// The width in columns. Values below 60 are treated as 60.
     pub width: usize,
     /// `None` uses the run's objective.
     pub objective: Option<Objective>,
@@ -124,7 +124,7 @@ pub fn render(findings: &Findings, record: Option<&RunRecord>, format: Format, o
     }
 }
 
-/// Both CSV formats have one row per result.
+/// In both CSV formats, there is one row per result.
 #[must_use]
 pub fn render_comparison(comparison: &RunComparison, format: Format, options: &Options) -> String {
     let place = if format == Format::Terminal { Summary::Last } else { Summary::First };
@@ -162,14 +162,15 @@ fn in_format(page: &Page, document: &impl Serialize, format: SingleFormat, optio
     }
 }
 
-/// A [`View::Section`] contains all hints and warnings.
+/// Any [`View::Section`] selects all hints and warnings.
 #[must_use]
 pub fn render_single(single: &SingleMeasurement, format: SingleFormat, options: &Options) -> String {
     let usual = if format == SingleFormat::Terminal { View::Short } else { View::Full };
     in_format(&single::page(single, options.view.unwrap_or(usual)), single, format, options)
 }
 
-/// Formats a measurement's main value, marked if there are warnings, on a line without a trailing newline.
+/// Formats a measurement's main value on one line, without a trailing newline. The line has a mark if there are
+/// warnings.
 #[must_use]
 pub fn measurement_line(single: &SingleMeasurement) -> String {
     single::line(single)

@@ -74,13 +74,13 @@ struct Entry {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// On every page, because it identifies the run.
+    /// The section is on every page, because it identifies the run.
     Head,
-    /// On the short page, too.
+    /// The section is on the short page, too.
     Short,
-    /// On the short page only if no other section shows the values.
+    /// The section is on the short page, too, unless another section of that page shows the values.
     Chart,
-    /// On the full page, before the findings.
+    /// The section is on the full page, before the findings.
     Detail,
     Full,
 }
@@ -138,7 +138,7 @@ pub(crate) fn page(findings: &Findings, record: Option<&RunRecord>, options: &Op
     let source = Source::new(findings, record, options);
     let title = in_a_line(&findings.run.title);
     let mut sections = match options.view.unwrap_or(usual) {
-        // Terminals cannot fold, so details are shown only on request.
+        // A terminal cannot fold sections, so it shows details only on request.
         View::Full if usual == View::Short => {
             built(&source, |_| true).map(|(_, section)| section.unfolded()).collect()
         }

@@ -37,7 +37,7 @@ pub(crate) const SOFT: char = '\u{200b}';
 pub(crate) struct Text(pub(crate) Vec<Span>);
 
 impl Text {
-    /// Escapes control characters, because names come from user-written files.
+    /// Escapes control characters, because users write names in their files.
     pub(crate) fn of(tone: Tone, text: impl AsRef<str>) -> Self {
         Self::default().and(tone, text)
     }

@@ -32,12 +32,12 @@ impl Source<'_> {
     }
 }
 
-/// Shorter traces contain too few packets or calls for rates.
+/// A trace shorter than this contains too few packets or calls for rates.
 const SHORTEST: Nanos = Nanos::from_millis(100);
 
 type Build = fn(&Source<'_>) -> Option<Section>;
 
-/// Missing data comes before any values.
+/// Notes about missing data come before any values.
 const ORDER: &[Build] = &[
     head::build,
     conclusion::build,

@@ -172,7 +172,7 @@ impl<'scope> EventLoop<'scope, '_> {
             holdings,
             move |context, session| {
                 session::iperf3(context, session, admitted);
-                // Frees these, because the watcher has already received the report.
+                // Frees the resources now, because the watcher has already received the report.
                 drop((buffers, intervals, send_buffers));
             },
         )
@@ -322,7 +322,7 @@ impl<'scope> EventLoop<'scope, '_> {
         work: impl FnOnce(ServerContext<'_>, &SessionId) + Send + 'scope,
     ) -> Result<()> {
         let context = self.context;
-        // An iperf3 test's own thread ends it, because it can send the reason. Other protocols have no such message.
+        // An iperf3 test is ended by its own thread, which can send the reason. Other protocols have no such message.
         let limit = (!matches!(ingress, Some(Ingress::Streams(_)))).then_some(context.config.limits.duration);
         let held = holdings.clone();
         let work = move |number, stop: &Stop| {

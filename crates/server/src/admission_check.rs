@@ -33,8 +33,8 @@ impl LoginKeys {
         params.authtoken.as_deref().is_some_and(|token| Claim::may_open(token, &self.key))
     }
 
-    /// The client version does not reveal the padding, so this tries both, which takes milliseconds. Each token is
-    /// accepted only once.
+    /// The client's version does not reveal which padding it uses, so this function tries both. This takes
+    /// milliseconds. Each token is accepted only once.
     pub(super) fn check(
         &self,
         params: &Params,
@@ -49,7 +49,7 @@ impl LoginKeys {
         let checked = |claim: Claim| claim.judge(&self.users, now, self.skew).map(|()| claim.at);
         let oaep = open(Padding::Oaep).and_then(checked);
         let pkcs = open(Padding::Pkcs1v15).and_then(checked);
-        // The token could be replayed until it expires by this server's clock.
+        // Until it expires by this server's clock, the token could be replayed.
         let until = oaep.or(pkcs)?.saturating_add(self.skew);
         if seen_tokens.is_new(token, until, now) { Ok(()) } else { Err(LoginDenial::Replayed) }
     }
@@ -87,7 +87,7 @@ pub(super) fn check_limits(params: &Params, limits: &Limits) -> std::result::Res
     }
 }
 
-/// Clients before 3.20 know no `MAX_DURATION`.
+/// Clients before 3.20 do not know `MAX_DURATION`.
 fn too_long(params: &Params) -> ErrorCode {
     let version = params.client_version.as_deref().unwrap_or_default();
     let mut parts = version.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse::<u32>().unwrap_or(0));

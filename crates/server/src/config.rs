@@ -9,19 +9,20 @@ use units::{BitRate, Bytes, Nanos};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
-    /// The addresses to listen on. With port 0, the kernel picks a port that is free for both protocols on
-    /// all addresses. IPv6 sockets accept only IPv6.
+    /// The addresses to listen on. If the port is 0, the kernel picks a port that is free for both protocols on all
+    /// addresses. IPv6 sockets accept only IPv6.
     pub listen: Vec<SocketAddr>,
     pub allow: Vec<(IpAddr, u8)>,
     pub limits: Limits,
     pub queue: bool,
     /// Exits after one client. Sockperf datagrams do not count, because their source may be spoofed.
     pub once: bool,
-    /// `None` disables authentication. With authentication, the server serves only iperf3 clients, because the other
-    /// protocols cannot authenticate.
+    /// `None` disables authentication. If authentication is enabled, the server serves only iperf3 clients, because the
+    /// other protocols cannot authenticate.
     pub auth: Option<Auth>,
-    /// Zero means 30 s, or no timeout for the first client with `once`. A client that receives a stream is dropped if
-    /// its kernel acknowledges nothing for this time, clamped to between 2 and 10 s.
+    /// Zero means 30 s. If `once` is set, zero also means that the server waits for its first client without a timeout.
+    /// A client that receives a stream is dropped if its kernel acknowledges nothing for this time, clamped to between
+    /// 2 and 10 s.
     pub idle_timeout: Nanos,
 }
 
@@ -29,7 +30,7 @@ pub struct Config {
 pub struct Limits {
     /// Further iperf3 clients get a "busy" reply, and other connections are closed.
     pub clients: usize,
-    /// The limit per address, or per /64 with IPv6. `None` means a quarter of the total, but at least four.
+    /// The limit per IPv4 address or IPv6 /64 network. `None` means a quarter of the total, but at least four.
     pub clients_of_address: Option<usize>,
     /// The maximum total rate of a test. Requests for a higher rate are refused, and a test without a rate ends if it
     /// exceeds the limit.

@@ -144,7 +144,6 @@ mod tests {
         let lines = Lines::default();
         let written = Arc::clone(&lines);
         let log = EventLog::start(move |_, line| {
-            // Blocks until there is a message or the sender is dropped.
             let _ = wait.recv();
             written.lock().push(line.to_owned());
         });

@@ -36,10 +36,10 @@ use super::{
 
 const TICK: Duration = Duration::from_millis(100);
 const EVENTS: usize = 256;
-/// The maximum number of connections or datagrams per event, so that no listener starves the others.
+/// The maximum number of connections or datagrams per event, which keeps a listener from starving the others.
 pub(super) const BATCH: usize = 64;
 
-/// Poller keys: TCP listeners start here, followed by UDP listeners and pending connections.
+/// The first poller key of the TCP listeners. All other keys follow.
 const TCP: u64 = 0;
 const UDP: u64 = 1 << 16;
 const WAKE: u64 = 1 << 17;
@@ -267,7 +267,7 @@ impl<'scope, 'env> EventLoop<'scope, 'env> {
         let address = || self.listeners.addresses[listener].to_string();
         let error = Error::socket("accept on", address)(error);
         self.context.watcher.event(Event::Trouble { error: &error });
-        // If it stayed registered, the waiting connection would keep waking the poller.
+        // If the listener stayed registered, its waiting connection would keep waking the poller.
         if self.poller.remove(&self.listeners.tcp[listener]).is_ok() {
             self.accept_backoff.pause(listener, monotonic());
         }

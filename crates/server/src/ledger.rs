@@ -36,11 +36,11 @@ const ALL_REPLIES: Rate = Rate { per_second: 256 << 20, burst: 64 << 20 };
 /// Tokens per failed login. An address may fail ten times in a row, and then once every ten seconds.
 pub(crate) const FAILURE: u64 = 10;
 const FAILURES: Rate = Rate { per_second: 1, burst: 10 * FAILURE };
-/// Effectively infinite, because an attacker could use a lower limit to lock everyone out. The single decryption
-/// thread already limits the total rate.
+/// This limit is effectively infinite, because an attacker could use a lower limit to lock everyone out. The single
+/// decryption thread already limits the total rate.
 const ALL_FAILURES: Rate = Rate { per_second: 1 << 40, burst: 1 << 40 };
 
-/// The number of send buffers that may grow to the kernel's maximum. Additional streams share their memory.
+/// The number of send buffers that may grow to the kernel's maximum. Additional streams share this memory.
 const FULL_SEND_BUFFERS: Budget =
     if cfg!(test) { Budget { address: 4, server: 16 } } else { Budget { address: 16, server: 64 } };
 

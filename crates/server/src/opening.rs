@@ -17,7 +17,7 @@ pub(super) enum Opening {
     Iperf3(Cookie),
     Native(Handshake),
     Sockperf,
-    /// The protocol is unknown, and further bytes would not help.
+    /// The protocol is unknown, and further bytes would not identify it.
     Unknown,
 }
 

@@ -59,8 +59,8 @@ impl PendingConnections {
         Self { all: BTreeMap::new(), amounts }
     }
 
-    /// Adds a connection. At the per-address limit, drops the oldest connection of that address; at the total limit,
-    /// the oldest of the address with the most connections.
+    /// Adds a connection. If the limit per address is reached, drops the oldest connection of that address. If the
+    /// total limit is reached, drops the oldest connection of the address with the most connections.
     pub(super) fn admit(
         &mut self,
         order: u64,

@@ -133,8 +133,8 @@ impl EventLoop<'_, '_> {
         self.answer_strays(at, strays);
     }
 
-    /// Replies to a sockperf message. A peer that sends more gets its own thread and connected socket, as long as
-    /// unverified clients have any left.
+    /// Replies to a sockperf message. A peer that sends more gets its own thread and connected socket, unless the
+    /// budget for unverified clients is used up.
     fn answer_sockperf(&mut self, at: Destination, bytes: &mut [u8], peer: SocketAddr, now: u64) {
         let served = self.sessions.conversation(peer).cloned();
         let (is_served, known) = (served.is_some(), self.udp.known.find(peer, now).cloned());

@@ -24,7 +24,7 @@ use traffic::Stop;
 
 const HELD: usize = 1000;
 const THREADS: u64 = 2;
-/// The maximum growth in bytes: less than 17 for each of a million connections.
+/// The maximum growth in bytes. This is less than 17 bytes for each of a million connections.
 const GROWTH: u64 = 16 << 20;
 const OF_ADDRESS: u64 = 256 << 20;
 static ALONE: Mutex<()> = Mutex::new(());
@@ -267,7 +267,6 @@ fn stranger(address: SocketAddr, number: u64) -> Option<TcpStream> {
     // The server may already have closed the connection.
     let _ = socket.write_all(request);
     if number % 10 == 5 {
-        // Reads the server's refusal of the parameters.
         let _ = socket.set_read_timeout(Some(Duration::from_secs(10)));
         while matches!(socket.read(&mut [0; 64]), Ok(1..)) {}
     }

@@ -1,5 +1,5 @@
-//! `make stats`: checks every claim about a method on 1,000 data sets and prints a table. Exits with 0 if all
-//! claims hold. Arguments: `seed=N`, `sets=N`, and a substring of the method names. `nights` instead prints the
+//! `make stats`: checks every claim about a method on 1,000 data sets and prints a table. Exits with 0 if all claims
+//! hold. Arguments: `seed=N`, `sets=N`, and a substring of the method names. The argument `nights` instead prints the
 //! series that `make stats PEERS=1` passes to Apache Otava.
 #![expect(clippy::disallowed_macros, reason = "this program prints tables")]
 

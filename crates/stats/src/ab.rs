@@ -13,7 +13,7 @@ pub const CONFIDENCE: f64 = 0.95;
 /// Maximum p-value of a difference, also if adjusted for many cells ([`crate::sweep::p`]).
 pub const MOST_P: f64 = 0.05;
 
-/// With fewer values, equality is never established: the interval may be narrow by chance.
+/// With fewer values, equality is never established, because the interval may be narrow by chance.
 const FEWEST: usize = location::FEWEST;
 const BOUND_IN_FLOORS: f64 = 4.0;
 const BOUND: (f64, f64) = (0.05, 0.5);
@@ -23,7 +23,7 @@ pub struct AbResult {
     /// Ratio of the second to the first ([`Level::ratio`]).
     pub ratio: Estimate,
     pub p: f64,
-    /// Verdict for a single cell. With several cells, adjust the p-values and call [`Self::judged`].
+    /// Verdict for a single cell. If there are several cells, adjust their p-values and call [`Self::judged`].
     pub difference: Difference,
     /// Both levels if the trials are mixtures of two.
     pub mixture: Option<[Part; 2]>,
@@ -31,7 +31,7 @@ pub struct AbResult {
 }
 
 /// Compares a cell's trials in two independent runs, ignoring outages (0). `a` is the reference. `floor` is the
-/// relative difference (0.02 is 2 %) between identical runs, beyond the spread of their trials.
+/// relative difference (0.02 is 2 %) by which identical runs differ beyond the spread of their trials.
 pub fn judge(a: &[f64], b: &[f64], floor: f64) -> Option<AbResult> {
     let positive = |values: &[f64]| values.iter().copied().filter(|value| *value > 0.0).collect::<Vec<_>>();
     let (a, b) = (positive(a), positive(b));
@@ -55,7 +55,7 @@ impl AbResult {
         Self { ratio: scaled(self.ratio), mixture, ..self }
     }
 
-    /// Unclear if one of the levels of a mixture contradicts the average.
+    /// Returns the verdict. It is unclear if a level of a mixture contradicts the average.
     #[must_use]
     pub fn judged(&self, p: f64, floor: f64) -> Difference {
         let difference = difference(&self.ratio, p, floor);
@@ -83,10 +83,10 @@ pub fn same_within(floor: f64) -> f64 {
 
 /// Returns the verdict for a ratio and its p-value.
 ///
-/// Two runs differ if the interval of the [`change`] excludes 1 and p is at most [`MOST_P`], which takes four
-/// values on each side. They are within noise if the interval contains 1 and lies within [`same_within`] (an
-/// equivalence test: Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987). Anything else is
-/// unclear, as is an interval with less than [`verdict::LEAST_CONFIDENCE`], which takes three values on each side.
+/// Two runs differ if the interval of the [`change`] excludes 1 and p is at most [`MOST_P`]. This takes four values
+/// on each side. They are within noise if the interval contains 1 and lies within [`same_within`] (an equivalence
+/// test: Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987). Anything else is unclear. So is an
+/// interval below [`verdict::LEAST_CONFIDENCE`], which takes three values on each side.
 pub fn difference(ratio: &Estimate, p: f64, floor: f64) -> Difference {
     let Some(change) = change(ratio, floor).filter(|it| verdict::is_sure(it.confidence)) else {
         return Difference::Unclear;
@@ -102,7 +102,7 @@ pub fn difference(ratio: &Estimate, p: f64, floor: f64) -> Difference {
 /// Widens the interval of a ratio by the floor. Their errors are independent, so the distances from the ratio are
 /// combined in quadrature (Zou and Donner, Statistics in Medicine 27, 2008).
 ///
-/// Returns `None` without an interval of positive numbers.
+/// Returns `None` if there is no interval of positive numbers.
 pub fn change(ratio: &Estimate, floor: f64) -> Option<Interval> {
     let i = ratio.interval.filter(|i| ratio.value > 0.0 && i.low > 0.0 && i.high.is_finite())?;
     let fits = floor >= 0.0 && floor.is_finite();
@@ -110,7 +110,7 @@ pub fn change(ratio: &Estimate, floor: f64) -> Option<Interval> {
     fits.then(|| Interval { low: ratio.value / reach(i.low), high: ratio.value * reach(i.high), ..i })
 }
 
-/// Probability of a ratio this far from 1 between equal runs: 5 % if [`change`] just reaches 1.
+/// Returns the probability of a ratio this far from 1 between equal runs. It is 5 % if [`change`] just reaches 1.
 #[must_use]
 pub fn chance(ratio: &Estimate, floor: f64) -> Option<f64> {
     let change = change(ratio, floor)?;

@@ -7,9 +7,9 @@ pub const FEWEST: usize = 8;
 const FEWEST_GROUPS: usize = 5;
 /// Minimum fraction of values in the smaller mode.
 pub const LEAST_SHARE: f64 = 0.1;
-/// Returns the minimum Ashman's D for n values. The customary threshold of 2 is useless after a split: halving a
-/// normal distribution gives D = 2.65, and a uniform one 3.46. By simulation, this bound is about the 98 % point of
-/// D for 8 to 120 uniform values.
+/// Returns the minimum Ashman's D for n values. The customary threshold of 2 is useless after a split, because
+/// halving a normal distribution gives D = 2.65, and halving a uniform one gives 3.46. By simulation, this bound is
+/// about the 98 % point of D for 8 to 120 uniform values.
 pub fn least_separation(n: usize) -> f64 {
     4.0 + 28.0 / n as f64
 }

@@ -14,7 +14,7 @@ use crate::{
 const MANY: f64 = 1e6;
 const STEPS: usize = 100;
 
-/// An end is `None` with too few items.
+/// An end is `None` if there are too few items.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bounds {
     pub low: Option<f64>,
@@ -71,7 +71,7 @@ pub fn percentile(share: f64, clusters: &[(f64, f64)], confidence: f64) -> Optio
     Some(Bounds { low: low.map(|it| it / items), high: high.map(|it| it / items), confidence })
 }
 
-/// Returns b - a of independent estimates (Zou and Donner 2008).
+/// Returns b - a of two independent estimates (Zou and Donner 2008).
 #[must_use]
 pub fn difference(a: (f64, Bounds), b: (f64, Bounds)) -> (f64, Bounds) {
     let value = b.0 - a.0;
@@ -85,7 +85,7 @@ pub fn difference(a: (f64, Bounds), b: (f64, Bounds)) -> (f64, Bounds) {
     (value, bounds)
 }
 
-/// Returns the probability that at least this many of the affected items are in b although a and b do not differ
+/// Returns the probability that at least this many of the affected items are in b if a and b do not differ
 /// (Fisher's exact test, one-sided). Each pair is (affected, all).
 #[must_use]
 pub fn more_in_b(a: (u64, u64), b: (u64, u64)) -> f64 {

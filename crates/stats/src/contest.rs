@@ -1,4 +1,4 @@
-//! Finds the candidates that may have the highest value, even if some have few observations.
+//! Finds the candidates that may have the highest value. Some of them may have few observations.
 
 use crate::{describe, distribution::student_quantile};
 
@@ -51,8 +51,8 @@ impl Contest {
     pub fn is_below(&self, one: usize, other: usize, margin: f64) -> bool {
         let (Some(one), Some(other)) = (self.get(one), self.get(other)) else { return false };
         let variance = one.variance + other.variance;
-        // Welch-Satterthwaite would give slightly more degrees of freedom. The larger quantile errs towards more
-        // trials.
+        // Welch-Satterthwaite would give slightly more degrees of freedom. Using the larger quantile may cost
+        // additional trials.
         one.mean - other.mean - margin < -one.quantile.max(other.quantile) * variance.sqrt()
     }
 

@@ -1,4 +1,4 @@
-//! Finds the knee and plateau of a curve over ordered levels, with their uncertainty.
+//! Finds the knee and the plateau of a curve over ordered levels, and how certain they are.
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -11,7 +11,7 @@ use crate::{
 
 /// A level within this fraction of the plateau is on it.
 pub const ALIKE: f64 = 0.05;
-/// Minimum relative spread of trials if no level was repeated: half of [`ALIKE`].
+/// Assumed minimum relative spread of trials if no level was repeated: half of [`ALIKE`].
 pub const ASSUMED_SCATTER: f64 = 0.025;
 pub const DRAWS: usize = 1000;
 
@@ -22,10 +22,10 @@ const SEED: u64 = 0x6b6e_6565;
 pub struct Plateau {
     /// The first level on the plateau, or the last level if the curve is still rising there.
     pub index: usize,
-    /// Levels that may be the knee, in order and including `index`. Excludes plateau levels after one that is
-    /// certain to be on the plateau.
+    /// Levels that may be the knee, in order and including `index`. After a level that is certainly on the plateau,
+    /// no further plateau levels are included.
     pub plausible: Vec<usize>,
-    /// Median of the trials on the plateau, with its exact interval if there are at least two.
+    /// Median of the trials on the plateau. If there are at least two trials, it has an exact interval.
     pub value: Estimate,
     /// The first level after the plateau that is certainly below it.
     pub falls_at: Option<usize>,
@@ -41,8 +41,8 @@ pub fn plateau(levels: &[Vec<f64>]) -> Option<Plateau> {
     plateau_of_best(&one_each)
 }
 
-/// Like [`plateau`], with the best of several settings at each level. Each drawn curve chooses the best setting
-/// anew.
+/// Like [`plateau`], but each level has several settings, of which the best counts. Each drawn curve chooses the best
+/// setting anew.
 pub fn plateau_of_best(levels: &[Vec<Vec<f64>>]) -> Option<Plateau> {
     let fits = |value: &f64| value.is_finite() && *value > 0.0;
     if levels.len() < 2 || !levels.iter().flatten().flatten().all(fits) {

@@ -1,4 +1,5 @@
-//! Descriptive statistics. Functions return `None` for an empty sample, a value that is not finite, or an overflow.
+//! Descriptive statistics. Functions return `None` if the sample is empty, a value is not finite, or the result
+//! overflows.
 
 pub fn sorted(values: &[f64]) -> Option<Vec<f64>> {
     if values.is_empty() || values.iter().any(|v| !v.is_finite()) {

@@ -5,7 +5,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 /// Maximum number of values for the exact signed-rank distribution.
 const EXACT_SIGNED_RANK: usize = 100;
 
-/// P(B <= k) for B binomial(n, 1/2), k = 0..=n.
+/// P(B <= k) for k = 0..=n, where B is binomial(n, 1/2).
 pub(crate) fn binomial_half_cdf(n: usize) -> Vec<f64> {
     let mut log_p = -(n as f64) * std::f64::consts::LN_2;
     let mut total = log_p.exp();
@@ -18,9 +18,9 @@ pub(crate) fn binomial_half_cdf(n: usize) -> Vec<f64> {
     cdf
 }
 
-/// P(T <= k), k = 0..=n(n+1)/2, for Wilcoxon's signed-rank statistic T of n differences symmetric about zero. Exact
-/// up to n = 100, by counting subsets. Beyond that, a normal approximation with continuity correction (Hollander,
-/// Wolfe & Chicken, Nonparametric Statistical Methods, 3rd ed. 2014, section 3.1).
+/// P(T <= k) for k = 0..=n(n+1)/2, where T is Wilcoxon's signed-rank statistic of n differences that are symmetric
+/// about zero. It is exact up to n = 100, by counting subsets. Beyond that, it is a normal approximation with
+/// continuity correction (Hollander, Wolfe & Chicken, Nonparametric Statistical Methods, 3rd ed. 2014, section 3.1).
 pub(crate) fn signed_rank_cdf(n: usize) -> Vec<f64> {
     let top = n * (n + 1) / 2;
     if n > EXACT_SIGNED_RANK {

@@ -17,7 +17,7 @@ const SHARED_FREEDOM: f64 = 2.0;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fit {
     anchor: Location,
-    /// Log ratios to the baseline. `None` without a shared block.
+    /// Log ratios to the baseline. `None` if a result shares no block with the baseline.
     steps: Vec<Option<Location>>,
     scatter: f64,
     again: Option<Location>,
@@ -25,8 +25,8 @@ pub struct Fit {
 }
 
 impl Fit {
-    /// Fits the positive values of all results by block, ignoring others (outages). The baseline comes first;
-    /// returns `None` if it has no values.
+    /// Fits the positive values of all results by block. Ignores other values, which are outages. The baseline comes
+    /// first. Returns `None` if the baseline has no values.
     ///
     /// The requested confidence holds for all comparisons of the run's `family` together, but for each value
     /// separately.
@@ -53,7 +53,8 @@ impl Fit {
         })
     }
 
-    /// Returns `None` without a block shared with the baseline, and no interval with fewer than [`FEWEST`] blocks.
+    /// Returns `None` if the result shares no block with the baseline. There is no interval if there are fewer than
+    /// [`FEWEST`] blocks.
     #[must_use]
     pub fn value(&self, result: usize, confidence: f64) -> Option<Estimate> {
         let (log, n, own, shared) = self.located(result)?;
@@ -74,8 +75,8 @@ impl Fit {
         Some((self.anchor.value + step.value, self.anchor.n.min(step.n), own, shared))
     }
 
-    /// Returns `None` if either result shares no block with the baseline, and no interval with fewer than [`FEWEST`]
-    /// blocks.
+    /// Returns `None` if either result shares no block with the baseline. There is no interval if there are fewer
+    /// than [`FEWEST`] blocks.
     #[must_use]
     pub fn ratio(&self, result: usize, reference: usize, confidence: f64) -> Option<Estimate> {
         self.ratio_within(self.family, result, reference, confidence)
@@ -94,7 +95,7 @@ impl Fit {
         estimate(step.value - below.value, own, shared, step.n.min(below.n), (family, confidence))
     }
 
-    /// Returns `None` with fewer than two repetitions of the baseline.
+    /// Returns `None` if the baseline was repeated fewer than two times.
     #[must_use]
     pub fn floor(&self, confidence: f64) -> Option<NoiseFloor> {
         let again = self.again.as_ref()?;
@@ -102,8 +103,8 @@ impl Fit {
         noise::floor(&ratio, again.n, self.scatter, confidence)
     }
 
-    /// Compares the second values of pairs with the first, e.g. trials with and without other traffic, using this
-    /// workload's spread.
+    /// Compares the second values of pairs with the first values, e.g. trials with and without other traffic. Uses
+    /// this workload's spread.
     #[must_use]
     pub fn of_pairs(&self, pairs: &[(f64, f64)], confidence: f64) -> Option<(Estimate, Difference)> {
         self.judged(|family| ratio_of(pairs, self.scatter, (family, confidence)), confidence)
@@ -114,14 +115,14 @@ impl Fit {
         paired(self.again.as_ref()?, self.scatter, (Family::SINGLE, confidence))
     }
 
-    /// Judges a result relative to another. Unclear without a noise floor.
+    /// Judges a result relative to another. The verdict is unclear if there is no noise floor.
     #[must_use]
     pub fn judge(&self, result: usize, reference: usize, confidence: f64) -> Option<(Estimate, Difference)> {
         self.judged(|family| self.ratio_within(family, result, reference, confidence), confidence)
     }
 
-    /// Two results differ if the family's interval excludes 1. Whether they are within noise depends on the single
-    /// interval, so that other results in the run cannot make this one unclear.
+    /// Two results differ if the family's interval excludes 1. Whether they are within noise depends on the interval
+    /// of this comparison alone, so that other results in the run cannot make it unclear.
     fn judged(
         &self,
         ratio: impl Fn(Family) -> Option<Estimate>,
@@ -159,8 +160,8 @@ fn paired(step: &Location, scatter: f64, confidence: (Family, f64)) -> Option<Es
     estimate(step.value, step.variance(), scatter.powi(2) / step.weight.max(1.0), step.n, confidence)
 }
 
-/// Returns the wider of two intervals, one from the influence of the blocks and one from the workload's variance,
-/// because a few blocks may agree by chance.
+/// Returns the wider of two intervals: one from the influence of the blocks, which may agree by chance if there are
+/// few, and one from the workload's variance.
 fn estimate(
     log: f64,
     own: f64,

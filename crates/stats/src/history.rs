@@ -12,7 +12,7 @@ use crate::{
 pub const FEWEST: usize = 4;
 /// Minimum number of runs for a shift.
 pub const FEWEST_RUNS: usize = 2 * FEWEST;
-/// Minimum relative size of a shift or drift. Smaller ones are ignored, however significant.
+/// Minimum relative size of a shift or drift. Smaller ones are ignored, even if they are significant.
 pub const LEAST_CHANGE: f64 = 0.03;
 pub const FEWEST_TO_PREDICT: usize = 4;
 
@@ -86,7 +86,7 @@ impl Next {
         Some(Interval { low: (self.log - half).exp(), high: (self.log + half).exp(), confidence })
     }
 
-    /// Probability that an unchanged run is at least as far from the middle as this value.
+    /// Returns the probability that an unchanged run is at least as far from the middle as this value.
     #[must_use]
     pub fn p(&self, value: f64) -> f64 {
         student_tail((value.ln() - self.log) / self.deviation, self.freedom)
@@ -110,7 +110,7 @@ fn split(logs: &[f64], start: usize, end: usize, edges: &mut Vec<usize>) {
     }
 }
 
-/// The penalty for the place is from Zhang and Siegmund, Biometrics 63, 2007.
+/// Finds the place of a shift. The penalty for the place is from Zhang and Siegmund, Biometrics 63, 2007.
 fn shift(logs: &[f64]) -> Option<usize> {
     (logs.len() >= FEWEST_RUNS).then_some(())?;
     let n = logs.len() as f64;
@@ -148,8 +148,8 @@ impl Fit {
     }
 }
 
-/// Exact Gaussian deviance of a first-order autoregression around one level or two, up to a constant, with
-/// least-squares levels (Brockwell and Davis, Time Series: Theory and Methods, 2nd ed. 1991, section 8.7).
+/// Exact Gaussian deviance, up to a constant, of a first-order autoregression around one or two least-squares levels
+/// (Brockwell and Davis, Time Series: Theory and Methods, 2nd ed. 1991, section 8.7).
 fn deviance(logs: &[f64], place: Option<usize>, correlation: f64) -> f64 {
     let n = logs.len() as f64;
     let first = (1.0 - correlation * correlation).sqrt();
@@ -181,7 +181,7 @@ fn deviance(logs: &[f64], place: Option<usize>, correlation: f64) -> f64 {
     penalised(squares, n) - (1.0 - correlation * correlation).ln()
 }
 
-/// Equal values may be due to rounding, so the variance has a minimum.
+/// The variance has a minimum, because equal values may be due to rounding.
 fn penalised(squares: f64, n: f64) -> f64 {
     n * (squares.max(0.0) + n * LEAST_SCATTER.powi(2)).ln()
 }

@@ -3,15 +3,15 @@
 use crate::describe;
 use crate::distribution;
 
-/// Confidence of the interval that decides when to stop measuring. Higher than in reports, because the decision is
-/// made after every trial.
+/// Confidence of the interval that decides when to stop measuring. It is higher than in reports, because the decision
+/// is made again after every trial.
 pub const TO_STOP: f64 = 0.99;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
     pub low: f64,
     pub high: f64,
-    /// Actual coverage probability, from 0 to 1. May be below the requested confidence with few values.
+    /// Actual coverage probability, from 0 to 1. It may be below the requested confidence if there are few values.
     pub confidence: f64,
 }
 
@@ -28,8 +28,8 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Returns the relative distance to the farther end of the interval: 0.02 if the value is known to within 2 %.
-    /// `None` without an interval, or if the value is not positive.
+    /// Returns the relative distance to the farther end of the interval, e.g. 0.02 if the value is known to within 2
+    /// %. Returns `None` if there is no interval or the value is not positive.
     #[must_use]
     pub fn reach(&self) -> Option<f64> {
         let interval = self.interval.filter(|_| self.value > 0.0)?;
@@ -41,8 +41,8 @@ impl Estimate {
 /// Exact, distribution-free interval of the median of independent values, from two order statistics (David &
 /// Nagaraja 2003, section 7.1).
 ///
-/// Uses the narrowest symmetric pair that reaches `confidence`. If there is none, uses the whole range, which
-/// attains 50 % with n = 2, 75 % with 3, 87.5 % with 4, 93.75 % with 5 and 96.9 % with 6.
+/// Uses the narrowest symmetric pair that reaches `confidence`. If there is none, uses the whole range. It attains 50
+/// % for n = 2, 75 % for 3, 87.5 % for 4, 93.75 % for 5 and 96.9 % for 6.
 pub fn median_interval(values: &[f64], confidence: f64) -> Option<Interval> {
     let sorted = describe::sorted(values).filter(|v| v.len() >= 2)?;
     let n = sorted.len();

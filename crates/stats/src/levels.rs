@@ -4,20 +4,20 @@ use crate::{describe, series};
 
 /// Minimum number of values in a level.
 pub const FEWEST: usize = 5;
-/// Minimum relative size of a jump. Smaller ones are ignored, however significant.
+/// Minimum relative size of a jump. Smaller jumps are ignored, even if they are significant.
 pub const LEAST_JUMP: f64 = 0.1;
 
-/// Longer series are averaged over neighbours first, so a jump is located less precisely.
+/// In longer series, neighbours are averaged first, so that a jump is located less precisely.
 const LONGEST: usize = 8192;
 
 /// Upper limit for the correlation of neighbours. Beyond it, the level itself wanders.
 const MOST_LIKENESS: f64 = 0.7;
-/// Fraction of the steps used to estimate the variance, smallest first.
+/// Fraction of the steps, starting with the smallest, that are used to estimate the variance.
 const KEPT: f64 = 0.85;
-/// Mean square of the smallest [`KEPT`] of normal values with variance 1: 1 - 2 q f(q) / 0.85, where f is the
-/// density and q = 1.4395 the 92.5 % point.
+/// Mean square of the smallest fraction [`KEPT`] of normal values with variance 1. It is 1 - 2 q f(q) / 0.85, where f
+/// is the density and q = 1.4395 is the 92.5 % point.
 const SQUARE_OF_KEPT: f64 = 0.5206;
-/// Outlier limit: distance from the median of the neighbours, in standard deviations.
+/// Outliers are farther than this many standard deviations from the median of their neighbours.
 const MOST_OFF: f64 = 3.0;
 /// Variance inflation assumed if most values are equal.
 const MOST_INFLATION: f64 = 6.0;
@@ -140,9 +140,10 @@ pub(crate) fn clipped(values: &[f64]) -> Option<Vec<f64>> {
     (0..values.len()).map(clip).collect()
 }
 
-/// Estimates the long-run variance of the noise without jumps, from differences at lags 1 and 2. In a first-order
-/// autoregression with correlation r and variance s^2, the variance of the differences is 2 s^2 (1 - r) at lag 1
-/// and 1 + r times as large at lag 2. The long-run variance is s^2 (1 + r) / (1 - r) (after Chakar et al. 2017).
+/// Estimates the long-run variance of the noise from differences at lags 1 and 2, so that jumps do not affect it. In
+/// a first-order autoregression with correlation r and variance s^2, the variance of the differences is 2 s^2 (1 - r)
+/// at lag 1. At lag 2, it is 1 + r times as large. The long-run variance is s^2 (1 + r) / (1 - r) (after Chakar et
+/// al. 2017).
 fn noise(values: &[f64]) -> Option<f64> {
     let (near, far) = (variance_of_steps(values, 1)?, variance_of_steps(values, 2)?);
     if near == 0.0 {
@@ -156,7 +157,7 @@ fn noise(values: &[f64]) -> Option<f64> {
     Some(near * (1.0 + likeness) / (2.0 * (1.0 - likeness).powi(2)))
 }
 
-/// Mean square of the differences at lag `apart`, without the largest ones, which may be jumps.
+/// Mean square of the differences at lag `apart`. The largest differences are left out, because they may be jumps.
 fn variance_of_steps(values: &[f64], apart: usize) -> Option<f64> {
     let steps: Vec<f64> = values.iter().zip(&values[apart..]).map(|(a, b)| (b - a).powi(2)).collect();
     let sorted = describe::sorted(&steps)?;
@@ -168,8 +169,8 @@ fn level(values: &[f64], start: usize, end: usize) -> Option<Level> {
     Some(Level { start, end, value: describe::median(&values[start..end])? })
 }
 
-/// Merges neighbouring levels that are too close to be a jump. The closest pair comes first, because a merge moves
-/// the median. A rise and the same fall have the same size.
+/// Merges neighbouring levels that are too close to be a jump. Starts with the closest pair, because a merge moves
+/// the median. A rise has the same size as the reverse fall.
 fn join(values: &[f64], mut levels: Vec<Level>, least: f64) -> Option<Vec<Level>> {
     let apart = |pair: &[Level]| {
         let smaller = pair[0].value.abs().min(pair[1].value.abs()).max(f64::MIN_POSITIVE);

@@ -16,9 +16,9 @@ pub const FEWEST: usize = 5;
 pub const LEAST_SCATTER: f64 = 0.001;
 
 const NORMAL_MAD: f64 = 0.674_489_75;
-/// A value has no weight beyond this many standard deviations of the workload ...
+/// A value is ignored if it is farther from the middle than this many standard deviations of the workload ...
 const CUT_BY_SHARED: f64 = 6.0;
-/// ... or of the values themselves, whichever is larger.
+/// ... and this many of the values themselves.
 const CUT_BY_OWN: f64 = 9.0;
 /// Cutoff for possibly bimodal values, as a multiple of the third quartile of the distances from the median.
 const CUT_BY_MODES: f64 = 4.0;
@@ -40,13 +40,13 @@ pub(crate) struct Location {
 }
 
 impl Location {
-    /// For values of which nearly half may be disturbed, e.g. ratios to the baseline. `scatter` is the workload's
-    /// typical standard deviation.
+    /// Use this for values of which nearly half may be disturbed, e.g. ratios to the baseline. `scatter` is the
+    /// workload's typical standard deviation.
     pub(crate) fn of(logs: &Blocks, scatter: f64) -> Option<Self> {
         Self::within(logs, CUT_BY_SHARED * scatter)
     }
 
-    /// For possibly bimodal values. Includes a mode that holds a quarter of the values.
+    /// Use this for values that may be bimodal. It includes a mode that holds a quarter of the values.
     pub(crate) fn of_modes(logs: &Blocks, scatter: f64) -> Option<Self> {
         let values: Vec<f64> = logs.values().copied().collect();
         let middle = describe::median(&values)?;
@@ -99,8 +99,8 @@ pub(crate) fn logarithms(values: &Blocks) -> Blocks {
     logs.filter(|(_, log)| log.is_finite()).collect()
 }
 
-/// Robust standard deviation of logarithms: the median absolute deviation from the group's median, over all groups,
-/// scaled for normal values. At least [`LEAST_SCATTER`]; `None` if no group has two values.
+/// Returns a robust standard deviation of logarithms: the median absolute deviation from the group's median, over all
+/// groups, scaled for normal values. It is at least [`LEAST_SCATTER`], or `None` if no group has two values.
 pub(crate) fn scatter<'a>(groups: impl IntoIterator<Item = &'a Blocks>) -> Option<f64> {
     let mut deviations = Vec::new();
     for group in groups.into_iter().filter(|group| group.len() > 1) {
@@ -140,8 +140,8 @@ impl Level {
         estimate(self.log, quantile.map(|quantile| quantile * self.variance.sqrt()), confidence)
     }
 
-    /// Returns the ratio to an independent level, with Welch's interval for unequal variances (Biometrika 34,
-    /// 1947), which needs two values on each side.
+    /// Returns the ratio to an independent level. The interval is Welch's for unequal variances (Biometrika 34,
+    /// 1947), and needs two values on each side.
     #[must_use]
     pub fn ratio(&self, reference: &Self, confidence: f64) -> Option<Estimate> {
         let variance = |it: &Self| it.variance.max(LEAST_SCATTER.powi(2) / it.n as f64);
@@ -174,7 +174,7 @@ fn without_rounding_error(value: f64) -> f64 {
     if rounded.is_finite() && rounded > 0.0 { rounded } else { value }
 }
 
-/// Returns the lower of the two middle values: if three of six values are disturbed, so is the upper one.
+/// Returns the lower of the two middle values. If three of six values are disturbed, the upper one is disturbed, too.
 fn lower_median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);

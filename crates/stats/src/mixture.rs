@@ -1,4 +1,4 @@
-//! Compares two samples level by level if both are mixtures of the same two levels.
+//! If two samples are mixtures of the same two levels, compares them level by level.
 
 use crate::{bimodal, interval::Estimate, location::Level};
 
@@ -7,9 +7,9 @@ pub const LEAST_RATIO: f64 = 1.1;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Part {
-    /// In the first sample.
+    /// The level in the first sample.
     pub value: f64,
-    /// Second sample relative to the first.
+    /// The level in the second sample, divided by that in the first.
     pub ratio: Estimate,
     /// Fraction of values at this level in each sample.
     pub shares: [f64; 2],

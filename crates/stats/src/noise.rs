@@ -20,8 +20,8 @@ const LEAST_FREEDOM: f64 = 2.0;
 pub const FEWEST_RUNS: usize = 4;
 /// A step between runs is a level change if it lasts and is this many times the mean of all others.
 pub const PLAIN: f64 = 8.0;
-/// A run is an outlier beyond this many median absolute deviations from the median. In simulations, 1 % of sets of
-/// four or five normal values contain an outlier, and larger sets less often.
+/// A run is an outlier if it is more than this many median absolute deviations from the median. In simulations, 1 %
+/// of sets of four or five normal values contain an outlier. In larger sets, outliers are rarer.
 pub const FAR: f64 = 20.0;
 /// Number of runs for which a level must last on either side of a change.
 pub const STAYED: usize = 3;
@@ -40,8 +40,8 @@ impl NoiseFloor {
 }
 
 /// Returns the smallest ratio that `pairs` pairs with this standard deviation of log ratios can distinguish from 1.
-/// If the baseline's ratio to itself is larger and excludes 1, returns that ratio. At least [`USUAL_MINIMUM`];
-/// `None` for fewer than two pairs.
+/// If the baseline's ratio to itself is larger and excludes 1, returns that ratio. The floor is at least
+/// [`USUAL_MINIMUM`]. Returns `None` if there are fewer than two pairs.
 pub(crate) fn floor(ratio: &Estimate, pairs: usize, scatter: f64, confidence: f64) -> Option<NoiseFloor> {
     if pairs < 2 {
         return None;
@@ -65,9 +65,9 @@ pub struct BetweenRuns {
 /// Estimates the expected difference between two runs from a cell's values in successive runs.
 ///
 /// The standard deviation of the logarithms is the mean absolute successive difference divided by 2 / sqrt(pi)
-/// (Wheeler & Chambers 2010, chapter 3). Outlying runs ([`FAR`]) and one large difference ([`PLAIN`]) between
-/// levels that last for [`STAYED`] runs are left out. The difference uses Student's quantile with the degrees of
-/// freedom of this mean (Cryer & Ryan 1990). Returns `None` for fewer than [`FEWEST_RUNS`].
+/// (Wheeler & Chambers 2010, chapter 3). Outlying runs ([`FAR`]) and one large difference ([`PLAIN`]) between levels
+/// that last for [`STAYED`] runs are left out. The difference uses Student's quantile with the degrees of freedom of
+/// this mean (Cryer & Ryan 1990). Returns `None` if there are fewer than [`FEWEST_RUNS`] runs.
 pub fn between_runs(values: &[f64], confidence: f64) -> Option<BetweenRuns> {
     let fits = values.len() >= FEWEST_RUNS && values.iter().all(|x| x.is_finite() && *x > 0.0);
     let logs: Vec<f64> = values.iter().filter(|_| fits).map(|x| x.ln()).collect();
@@ -115,8 +115,8 @@ fn without_a_change(steps: &[f64]) -> Vec<f64> {
     if stayed && plain { others } else { steps.to_vec() }
 }
 
-/// Degrees of freedom of the mean absolute successive difference, from the chi-square with the same relative
-/// variance.
+/// Degrees of freedom of the mean absolute successive difference. They are those of the chi-square distribution with
+/// the same relative variance.
 fn freedom(values: usize) -> f64 {
     let n = values as f64;
     let squared_mean = 4.0 / PI;
@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(between_runs(&[1.0, 1.01, 0.99, 0.008, 0.0081], 0.95), None, "three are too few");
     }
 
-    /// Fifteen batches of paint have a mean moving range of viscosity of 0.48 (Montgomery, Introduction to
+    /// The viscosities of fifteen batches of paint have a mean moving range of 0.48 (Montgomery, Introduction to
     /// Statistical Quality Control, section 6.4).
     #[test]
     fn deviation_matches_published_chart() {

@@ -16,10 +16,10 @@ pub struct Test {
     pub exact: bool,
 }
 
-/// The statistic is the sum of the first sample's ranks, with ties sharing their rank (Wilcoxon 1945). For up to
-/// [`EXACT_UNPAIRED`] values, all divisions of the ranks are counted. For more, [`DRAWS`] seeded random divisions
-/// and the observed one are used (Phipson & Smyth 2010). The smallest possible p for n and m values is 2 / C(n + m,
-/// n).
+/// The statistic is the sum of the first sample's ranks (Wilcoxon 1945). Tied values share their rank. For up to
+/// [`EXACT_UNPAIRED`] values, all divisions of the ranks are counted. If there are more, the test uses [`DRAWS`]
+/// seeded random divisions and the observed one (Phipson & Smyth 2010). The smallest possible p for n and m values is
+/// 2 / C(n + m, n).
 pub fn two_sample(a: &[f64], b: &[f64]) -> Option<Test> {
     if a.is_empty() || b.is_empty() {
         return None;

@@ -9,21 +9,22 @@ use crate::{
 };
 
 pub const FEWEST: usize = 10;
-/// Longer series are averaged over neighbours first. This preserves the slow changes, which matter most.
+/// In longer series, neighbours are averaged first. This preserves slow changes, which matter most.
 const LONGEST: usize = 4096;
 const MOST_LAGS: usize = 2000;
 
 /// Returns the mean of a steady ([`crate::levels`]) autocorrelated series, with an interval from the mean square of
-/// its first v cosine transforms (Lazarus, Lewis, Stock & Watson 2018). v is 0.5 w^(2/3), but at least 3 and at
-/// most 64, where w is the effective sample size (n over [`inflation`]). There is no interval for fewer than
-/// [`FEWEST`] values or an effective size below three.
+/// its first v cosine transforms (Lazarus, Lewis, Stock & Watson 2018). v is 0.5 w^(2/3), but at least 3 and at most
+/// 64. Here w is the effective sample size (n over [`inflation`]). There is no interval if there are fewer than
+/// [`FEWEST`] values or w is below three.
 pub fn mean_estimate(values: &[f64], confidence: f64) -> Option<Estimate> {
     let value = describe::mean(values)?;
     Some(Estimate { value, interval: interval(values, value, confidence) })
 }
 
 /// Returns the ratio b/a of the means of two independent autocorrelated series with positive means, by the delta
-/// method on the logarithm with the Welch-Satterthwaite degrees of freedom. Ignores variation between trials.
+/// method on the logarithm with the Welch-Satterthwaite degrees of freedom. The interval ignores variation between
+/// trials.
 pub fn ratio_estimate(a: &[f64], b: &[f64], confidence: f64) -> Option<Estimate> {
     let positive = |values: &[f64]| describe::mean(values).filter(|mean| *mean > 0.0);
     let (under, over) = (positive(a)?, positive(b)?);
@@ -99,7 +100,7 @@ fn relative_error(values: &[f64]) -> Option<StandardError> {
 }
 
 /// Returns the factor by which autocorrelation inflates the variance of the mean, by the initial positive sequence
-/// (Geyer 1992, section 3.3). 1 for a constant series; `None` for fewer than two values.
+/// (Geyer 1992, section 3.3). It is 1 for a constant series, and `None` if there are fewer than two values.
 pub fn inflation(values: &[f64]) -> Option<f64> {
     let mean = describe::mean(values).filter(|_| values.len() >= 2)?;
     let centered: Vec<f64> = values.iter().map(|value| value - mean).collect();

@@ -8,7 +8,8 @@ use crate::{
     warmup,
 };
 
-/// Minimum drift over the whole series, as a fraction of the mean. Smaller ones are ignored, however significant.
+/// Minimum drift over the whole series, as a fraction of the mean. Smaller drifts are ignored, even if they are
+/// significant.
 pub const LEAST_DRIFT: f64 = 0.05;
 /// Minimum relative size of a jump or of a slow start.
 pub const LEAST_JUMP: f64 = 0.04;
@@ -21,8 +22,8 @@ const SILENT: f64 = 0.01;
 const MOST_SILENT: f64 = 0.1;
 /// Penalty of a slope, in units of ln n, like that of a change point in [`levels::levels`].
 const SLOPE: f64 = 3.0;
-/// Penalty of a jump or an exponential start. Higher than for a slope, because the search also fits a position or
-/// time constant.
+/// Penalty of a jump or an exponential start. It is higher than for a slope, because the search also fits a position
+/// or a time constant.
 const JUMP: f64 = 5.0;
 /// Minimum difference in cost between the best two kinds of change. Below it, neither is reported.
 const CLEAR: f64 = 2.0;
@@ -62,11 +63,11 @@ pub enum Stationarity {
 
 /// Classifies a series.
 ///
-/// A series with stretches without data has stalled. Otherwise, this skips an abrupt warm-up ([`warmup::cut`]) and
-/// compares four models of the remainder: one level, a straight line, an exponential approach to a final level, and
-/// jumps between levels. Each has first-order autocorrelated errors and costs n ln(s / n) + k ln n. Here s is the
-/// sum of squared prediction errors, and k is 0 for one level, 3 for a line, and 5 for an exponential or for each
-/// jump (after Shi, Gallagher, Lund & Killick 2022).
+/// A series has stalled if some stretches have no data. Otherwise, this function skips an abrupt warm-up
+/// ([`warmup::cut`]) and compares four models of the remainder: one level, a straight line, an exponential approach
+/// to a final level, and jumps between levels. Each has first-order autocorrelated errors and costs n ln(s / n) + k
+/// ln n. Here s is the sum of squared prediction errors, and k is 0 for one level, 3 for a line, and 5 for an
+/// exponential or for each jump (after Shi, Gallagher, Lund & Killick 2022).
 pub fn stationarity(values: &[f64]) -> Option<Stationarity> {
     let middle = describe::median(values)?;
     if values.len() < 2 * levels::FEWEST {
@@ -105,7 +106,7 @@ fn stalls(values: &[f64], middle: f64) -> Option<Vec<Range<usize>>> {
             None => runs.push(at..at + 1),
         }
     }
-    // A series without data at its start has a warm-up.
+    // If data is missing only at the start, the series has a warm-up.
     let (stalls, others): (Vec<_>, Vec<_>) =
         runs.into_iter().partition(|run| run.start > 0 && run.len() >= FEWEST_SILENT);
     let silent: usize = others.iter().map(Range::len).sum();

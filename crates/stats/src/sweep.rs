@@ -4,8 +4,8 @@ use crate::{describe, distribution::student_tail, location::LEAST_SCATTER, multi
 
 /// Fraction of the error rate given to Student's test. The rank test gets the remainder.
 ///
-/// The smallest p of the rank test with four values each (2 in 70) must stay below 5 % after division by that
-/// remainder.
+/// If each run has four values, the smallest p of the rank test is 2 in 70. Divided by the remainder, it must stay
+/// below 5 %.
 pub const STUDENTS_SHARE: f64 = 0.2;
 
 #[derive(Debug, Clone, Copy)]
@@ -16,15 +16,15 @@ pub struct Cell<'a> {
     pub group: usize,
 }
 
-/// Returns the adjusted p-values, in the order given, with `None` for a cell without two values in each run.
+/// Returns the adjusted p-values, in the order given. A cell gets `None` unless it has two values in each run.
 ///
 /// A cell has two tests, a rank test ([`permutation::two_sample`]) and Student's t-test on logarithms. Each p-value
 /// is divided by the test's fraction of the error rate ([`STUDENTS_SHARE`]). [`multiple::benjamini_hochberg`] then
 /// adjusts the smaller one. The result is never below the p of the rank test, so four values on each side remain
 /// the minimum.
 ///
-/// Student's test uses the cell's own variance or the median of its group, whichever is larger: bimodal values
-/// hardly vary if all trials of a run happen to be in one mode.
+/// Student's test uses the cell's own variance or the median of its group, whichever is larger, because bimodal
+/// values hardly vary if all trials of a run happen to be in one mode.
 #[must_use]
 pub fn p(cells: &[Cell<'_>]) -> Vec<Option<f64>> {
     let looks: Vec<Option<Look>> = cells.iter().map(Look::of).collect();

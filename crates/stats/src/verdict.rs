@@ -8,19 +8,19 @@ pub const LEAST_CONFIDENCE: f64 = 0.9;
 
 /// Maximum extent of an interval "within noise", in noise floors.
 const WIDEST_IN_FLOORS: f64 = 3.0;
-/// Maximum relative difference in an interval within noise, however large the floor is.
+/// Maximum extent of an interval that is within noise, as a relative difference, no matter how large the floor is.
 const MOST_OPEN: f64 = 0.25;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Difference {
     Lower,
     Higher,
-    /// The difference is below the floor or not significant, and the interval excludes a large one.
+    /// The difference is below the floor or not significant, and the interval excludes large differences.
     WithinNoise,
     Unclear,
 }
 
-/// Judges second over first. Without an interval, or if the ratio is not positive, the result is `Unclear`.
+/// Judges a ratio second/first. The verdict is `Unclear` if there is no interval or the ratio is not positive.
 pub fn verdict(ratio: &Estimate, floor: &NoiseFloor) -> Difference {
     let Some(interval) = ratio.interval else { return Difference::Unclear };
     if !(ratio.value > 0.0 && interval.low > 0.0 && interval.high.is_finite()) {

@@ -11,9 +11,9 @@ const MOST_ALIKE: f64 = 0.025;
 
 /// Returns the number of initial values that belong to the warm-up, or 0 for fewer than [`FEWEST`] values.
 ///
-/// Cuts segments from the front while their mean differs by at least [`levels::LEAST_JUMP`] from the mean of the
-/// reference: the first segment that extends beyond [`LONGEST`] of the series and is long enough for a level. An
-/// outlier at the start is not a warm-up, so hardly any later value may be as far off ([`MOST_ALIKE`]).
+/// The reference is the first segment that extends beyond [`LONGEST`] of the series and is long enough for a level.
+/// This function cuts segments from the front while their mean differs by at least [`levels::LEAST_JUMP`] from the
+/// reference. An outlier at the start is not a warm-up, so hardly any later value may be as far off ([`MOST_ALIKE`]).
 pub fn cut(values: &[f64]) -> usize {
     let found = (values.len() >= FEWEST).then(|| leading(values)).flatten();
     found.unwrap_or(0)

@@ -38,7 +38,7 @@ const SECRETS: [&str; 5] = ["password", "passwd", "sslpassword", "pgpassword", "
 /// Debian's default folder for sockets.
 const SOCKETS: &str = "/var/run/postgresql";
 const PORT: u16 = 5432;
-/// The maximum silence of a connection. The system's default is several hours.
+/// A connection may be silent for at most this time. The system's default is several hours.
 const SILENCE: Duration = Duration::from_secs(30);
 const PROBES: (Duration, u32) = (Duration::from_secs(10), 3);
 
@@ -76,7 +76,7 @@ impl ServerAddress {
         let (authority, database) = head.split_once('/').unwrap_or((head, ""));
         let (user, hosts) =
             authority.split_once('@').map_or((None, authority), |(user, hosts)| (Some(user), hosts));
-        // With a second @, a part of the password would appear as the host.
+        // If there were a second @, a part of the password would appear as the host.
         if [hosts, database, query].iter().any(|part| part.contains('@')) {
             return Err("write @, :, / and ? in a user name or password as %40, %3A, %2F and %3F".to_owned());
         }

@@ -1,4 +1,4 @@
-//! Named baselines: runs that others are compared with.
+//! Named baselines. A baseline is a run that other runs are compared with.
 
 use samples::RunId;
 

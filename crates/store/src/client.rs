@@ -30,7 +30,7 @@ use crate::{
 const HANDSHAKE: usize = 1 << 20;
 /// The maximum size of a value in bytes.
 pub(crate) const LONGEST: usize = 64 << 20;
-/// The maximum size of a row and what follows it, in bytes.
+/// The maximum size in bytes of a row and the messages that follow it.
 const REPLY: usize = LONGEST + (1 << 20);
 
 type Connection = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
@@ -48,7 +48,7 @@ struct Polled {
 }
 
 impl Client {
-    /// Connects. `reach` limits connecting, including the handshakes, and `limit` each reply.
+    /// Connects to a server within `reach`, including the handshakes. `limit` applies to each reply.
     pub(crate) fn connect<T>(
         (target, host): (Target, &str),
         settings: &Config,

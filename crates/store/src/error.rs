@@ -82,7 +82,7 @@ pub enum StoreError {
     )]
     Address { reason: String },
     #[error(
-        "cannot reach {place} ({reason}); check that the server is running, allows connections from this machine and has a connection left"
+        "cannot reach {place} ({reason}); check that the server is running, allows connections from this machine and is below its limit of connections"
     )]
     Away { place: Location, reason: String },
     #[error(

@@ -13,7 +13,7 @@ pub enum Location {
 #[derive(Debug, Clone)]
 pub struct ServerAddress {
     pub(crate) settings: Config,
-    /// The hosts and ports, in the order of attempts. A path is the folder of a socket.
+    /// The hosts and ports, in the order of attempts. If a host is a path, it is the folder of a socket.
     pub(crate) hosts: Vec<(String, u16)>,
     pub(crate) certificate: Certificate,
     pub(crate) shown: String,

@@ -20,7 +20,7 @@ use crate::{
 };
 
 const REPORTED: usize = 10;
-/// The number of row numbers to try beyond the last row read in order, if the highest row number is unknown.
+/// If the highest row number is unknown, this many row numbers are tried after the last row that was read in order.
 const FURTHER: i64 = 10_000;
 
 #[derive(Debug)]
@@ -38,7 +38,8 @@ pub struct RepairedRun {
 }
 
 impl Store {
-    /// Checks the file. Returns no messages for an intact file, or for a server, which checks its own files.
+    /// Checks the file. Returns no messages if the file is intact, or if the store is a server, which checks its own
+    /// files.
     pub fn integrity(&self) -> Result<Vec<String>, StoreError> {
         match self.complaints() {
             Err(StoreError::Corrupt { reason, .. }) => Ok(vec![reason]),

@@ -70,7 +70,7 @@ impl Session {
         ended
     }
 
-    /// Repeats an operation, which must be idempotent, after a connection failure.
+    /// Repeats an operation after a connection failure. The operation must be idempotent.
     pub(crate) fn with_retry<T>(
         &self,
         work: impl Fn() -> Result<T, DatabaseError>,

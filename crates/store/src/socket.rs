@@ -158,7 +158,7 @@ mod tests {
         for (after, most) in [(&b""[..], 1 << 20), (HANDSHAKE, LONGEST + (1 << 20))] {
             let (error, sent) = flooded(after);
             assert!(error.contains("too much data"), "{error}");
-            // The kernel's socket buffers hold what the client never read.
+            // The kernel's socket buffers hold the data that the client never read.
             assert!(sent < most + (4 << 20), "{sent} bytes");
         }
     }

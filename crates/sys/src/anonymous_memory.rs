@@ -37,7 +37,7 @@ impl AnonymousMemory {
         let advice = if huge { Advice::LinuxHugepage } else { Advice::LinuxNoHugepage };
         // SAFETY: the range is within the new mapping, and the advice does not change its contents.
         let advised = unsafe { rustix::mm::madvise(mapped, mapped_length, advice) };
-        // A kernel without huge pages rejects this advice, but never creates any either.
+        // A kernel without huge pages rejects this advice, but it never creates huge pages either.
         if huge && advised.is_err() {
             let unsupported = Error::new("have huge pages for", object(), libc::EOPNOTSUPP);
             return Err(unsupported.with_hint("requires a kernel with CONFIG_TRANSPARENT_HUGEPAGE"));
@@ -69,7 +69,7 @@ unsafe impl Send for AnonymousMemory {}
 
 impl Drop for AnonymousMemory {
     fn drop(&mut self) {
-        // SAFETY: it was mapped with this length, and no references remain.
+        // SAFETY: the memory was mapped with this length, and no references remain.
         let _ = unsafe { rustix::mm::munmap(self.mapped, self.mapped_length) };
     }
 }
@@ -87,7 +87,7 @@ impl PageFaults {
         if unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) } != 0 {
             return Err(Error::last("count page faults of", "this thread"));
         }
-        // SAFETY: the call above has filled it, and zeros are valid too.
+        // SAFETY: the call above has filled the structure, and zeros are valid too.
         let usage = unsafe { usage.assume_init() };
         let count = |count: libc::c_long| u64::try_from(count).unwrap_or(0);
         Ok(Self { minor: count(usage.ru_minflt), major: count(usage.ru_majflt) })

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Error, ErrorKind, Read};
 use std::path::Path;
 
-/// In bytes. This is 200 times the size of the longest built-in scenario.
+/// The size limit in bytes, which is 200 times the size of the longest built-in scenario.
 const LONGEST: u64 = 1 << 20;
 
 /// The memory limit in bytes for a document written by plumb: its text and decoded values, as estimated by

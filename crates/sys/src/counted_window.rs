@@ -7,7 +7,8 @@ use std::{fs, mem, sync::OnceLock};
 
 use crate::clock::{monotonic, sleep_until};
 
-/// Kernel parameter of guests that count instructions. The kernel ignores it, because it contains a dot.
+/// Kernel parameter of guests whose instructions are counted. The kernel ignores it, because it contains a
+/// dot.
 pub const COUNTED: &str = "plumb.counted";
 /// Windows begin and end at multiples of this time, so that equally long windows include the same number of
 /// timer interrupts. After 200 ms, the retransmission timeout of an idle connection would reset its window.
@@ -68,7 +69,7 @@ pub fn report() {
     mark!("3");
 }
 
-/// Waits until the guest is idle, which is quick because idle time is skipped.
+/// Waits until the guest is idle. The wait is short, because QEMU skips idle time.
 fn settle() -> u64 {
     if !is_counted() {
         return 0;

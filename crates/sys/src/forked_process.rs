@@ -32,7 +32,7 @@ pub fn start(work: impl FnOnce(UnixStream)) -> Result<UnixStream> {
             close_others(theirs.as_raw_fd());
             // The child must not return into its parent's code, even after a panic.
             let _ = catch_unwind(AssertUnwindSafe(|| work(theirs)));
-            // SAFETY: ends the process without running its code.
+            // SAFETY: the call ends the process without running its code.
             unsafe { libc::_exit(0) }
         }
         _ => Ok(ours),

@@ -86,7 +86,7 @@ impl HugePageFile {
         }
         self.pages += got;
         let places = places(mapped as usize, length);
-        // SAFETY: it was mapped with this length, and no references remain. The file keeps the pages.
+        // SAFETY: the memory was mapped with this length, and no references remain. The file keeps the pages.
         let _ = unsafe { rustix::mm::munmap(mapped, length) };
         places
     }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::error::{Error, Result};
 
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The time limit on CPUs with virtualisation extensions, which may be emulated or busy.
+/// The time limit on machines with virtualisation extensions. These extensions may be emulated, and the machine may be busy.
 const PATIENCE_OF_HARDWARE: Duration = Duration::from_secs(10);
 
 const RUN: &str = "run a guest in";

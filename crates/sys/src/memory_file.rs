@@ -31,8 +31,8 @@ pub fn seal(file: &File) -> Result<()> {
     let mut tries = 1..SEAL_TRIES;
     loop {
         match fcntl_add_seals(file, seals) {
-            // A recent reader may still hold a page. The kernel waits only 0.15 s, too short on a busy
-            // machine.
+            // A recent reader may still hold a page. The kernel waits only 0.15 s, which is too short on a
+            // busy machine.
             Err(Errno::BUSY) if tries.next().is_some() => {}
             sealed => return sealed.named("seal", || "a memory file"),
         }

@@ -29,7 +29,8 @@ impl NetNs {
         on_scratch_thread(label, || create_here(label))
     }
 
-    /// This is several times as fast as repeated calls of [`NetNs::create`], because one thread creates all.
+    /// This is several times as fast as repeated calls of [`NetNs::create`], because one thread creates all
+    /// namespaces.
     pub fn create_many(n: usize) -> Result<Vec<Self>> {
         let label = format!("{n} network namespaces");
         on_scratch_thread(&label, || (0..n).map(|i| create_here(&format!("number {i} of {label}"))).collect())

@@ -35,7 +35,8 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     }
 }
 
-/// `mode` is subject to the umask. Fails if the file exists (EEXIST). An incomplete file is removed.
+/// `mode` is subject to the umask. Fails if the file exists (EEXIST). If a write fails, the incomplete file
+/// is removed.
 pub fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
     let object = || path.display().to_string();
     let found = find(path, false)?;

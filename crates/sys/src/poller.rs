@@ -34,7 +34,7 @@ pub struct Poller {
 }
 
 impl Poller {
-    /// A wait returns up to `events` descriptors (at least one), and later waits return the others. Fails at
+    /// Each wait returns up to `events` descriptors (at least one), and later waits return the rest. Fails at
     /// the limit on open files (EMFILE).
     pub fn new(events: usize) -> Result<Self> {
         let epoll = epoll::create(CreateFlags::CLOEXEC).named("create", || "an epoll instance")?;

@@ -93,7 +93,7 @@ impl Process {
         Ok(text)
     }
 
-    /// If a process cannot be traced, root owns its folder.
+    /// Checks the user in `status`, because root owns the folder of a process that cannot be traced.
     fn require_own(&self) -> Result<()> {
         let user = user().to_string();
         let status = self.read("status")?;

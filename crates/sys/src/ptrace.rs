@@ -74,12 +74,13 @@ pub fn detach(tid: u32, signal: i32) -> Result<()> {
     request(libc::PTRACE_DETACH, tid, 0, signal.unsigned_abs() as usize, "detach from")
 }
 
-/// Returns the system call, or `None` if the thread is stopped elsewhere.
+/// Returns the system call, or `None` if the thread is not stopped at a system call.
 pub fn call(tid: u32) -> Result<Option<Call>> {
     let mut info = MaybeUninit::<Info>::zeroed();
     let room = size_of::<Info>();
     request(PTRACE_GET_SYSCALL_INFO, tid, room, info.as_mut_ptr() as usize, "read the system call of")?;
-    // SAFETY: integers, for which zero is valid; the kernel has written the fields it knows.
+    // SAFETY: the structure consists of integers, for which zero is valid; the kernel has written the fields
+    // it knows.
     let info = unsafe { info.assume_init() };
     Ok(match info.op {
         ENTRY => Some(Call::Enter { number: info.first }),

@@ -51,7 +51,7 @@ pub fn require_trusted(path: &Path) -> Result<(), TrustError> {
     judged(path, Readers::Anyone).map(drop)
 }
 
-/// Opens the file with O_PATH. A missing file is reported as such, even in an untrusted folder.
+/// Opens the file with O_PATH. If the file is missing, the error says so, even in an untrusted folder.
 fn judged(path: &Path, readers: Readers) -> Result<OwnedFd, TrustError> {
     let unreadable = |source| TrustError::Unreadable { path: path.to_owned(), source };
     let mut problem = None;

@@ -12,7 +12,8 @@ use crate::{
     missing_capabilities::Element,
 };
 
-/// `IFA_F_NODAD`. Otherwise the address could not be used for a second, while the kernel looks for duplicates.
+/// `IFA_F_NODAD` disables the check for duplicate addresses. The address would be unusable for a second during
+/// the check.
 const NODAD: u8 = 0x02;
 
 pub(crate) fn add(device: &Device, address: IpNet, element: &Element) -> Request {

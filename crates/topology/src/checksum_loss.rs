@@ -27,7 +27,7 @@ use crate::refusal::Refusal;
 pub(crate) const MARK: i32 = 0x706c_756d;
 /// `struct virtio_net_hdr`.
 const HEADER: usize = 10;
-/// With an Ethernet header and VLAN tags.
+/// The largest packet, including the virtio header, an Ethernet header and VLAN tags.
 const LARGEST: usize = HEADER + 65_535 + 22;
 const POLL: Duration = Duration::from_millis(50);
 

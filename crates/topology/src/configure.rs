@@ -31,7 +31,8 @@ trait DeviceSetting: Send + 'static {
 
     const KIND: DeviceSettingKind;
 
-    /// How to test whether the setting is supported, or `None` if this needs a device that labs do not have.
+    /// How to test whether the setting is supported, or `None` if the test needs a device that labs do not
+    /// have.
     const TRIAL: Option<Trial>;
 
     fn read(kernel: &mut Kernel<'_>, device: &Device) -> Result<Self::State, ConfigureError>;

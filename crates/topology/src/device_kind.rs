@@ -25,7 +25,7 @@ pub enum DeviceKind {
 pub(crate) enum Connection {
     Pair,
     Ports,
-    /// Packets go to the device at the other end, inside packets of an underlay.
+    /// Packets go to the device at the other end, encapsulated in packets of an underlay.
     Tunnel,
     /// Packets go to the underlying device, if there is one.
     Lower,
@@ -50,7 +50,8 @@ impl DeviceKind {
         Self::Other,
     ];
 
-    /// The operational state of a tunnel is always "unknown", and a bridge without ports has no carrier.
+    /// Returns the kind's name, the kernel's name for it, and whether its carrier is meaningful. The
+    /// operational state of a tunnel is always "unknown", and a bridge without ports has no carrier.
     const fn facts(self) -> (&'static str, &'static str, bool) {
         match self {
             Self::Veth => ("veth", "veth", true),

@@ -21,15 +21,15 @@ pub struct ForeignTapState {
     pub master: Option<VmMaster>,
 }
 
-/// Searches the calling thread's namespace if the kernel does not report the device's own. This blocks, so do not
-/// call it from an async runtime.
+/// If the kernel does not report the device's namespace, searches the calling thread's namespace. This blocks, so
+/// do not call it from an async runtime.
 pub fn foreign_tap(pid: u32, number: i32, name: &str) -> Result<ForeignTapState, Refusal> {
     match sys::foreign_tap::look(pid, number) {
         Ok(tap) => {
             let read = || read_here(&tap.name, tap.namespace.inode(), Some(tap.header));
             tap.namespace.run_in(read).map_err(Refusal::from).flatten()
         }
-        // Unless the process is in this namespace too, a device with that name may be a different one.
+        // If the process is in another namespace, a device with this name may be a different device.
         Err(error) => {
             let own = sys::netns::NetNs::current()?;
             let theirs = sys::netns::NetNs::open(format!("/proc/{pid}/ns/net"));

@@ -63,7 +63,8 @@ fn translation() -> Result<(), String> {
 /// The first rule priority, between the kernel's rules for the local table (0) and the main table (32766).
 const FIRST_PRIORITY: u32 = 1_000;
 
-/// If a gateway is missing, only its egress device is affected, because the tunnel also carries other traffic.
+/// Returns the only device that a missing gateway affects. The tunnel is not affected, because it also carries
+/// other traffic.
 pub(crate) fn device(gateway: &Gateway) -> DeviceRef {
     DeviceRef { host: gateway.egress.clone(), device: gateway.egress_device.clone() }
 }

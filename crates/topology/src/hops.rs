@@ -1,8 +1,8 @@
 //! Finds the devices that packets pass between two namespaces on this machine, without sending any.
 //!
-//! The kernel's route decides where a namespace sends a packet. The device that has the next hop's address is then
-//! searched through veth pairs, bridges, tunnels and devices on top of others. Bridges of Open vSwitch are not visible by
-//! netlink, so the caller provides their ports.
+//! The kernel's route decides where a namespace sends a packet. The search for the device that has the next
+//! hop's address then follows veth pairs, bridges, tunnels and devices on top of others. Open vSwitch bridges are not
+//! visible over netlink, so the caller provides their ports.
 
 mod segment;
 mod spaces;
@@ -59,8 +59,8 @@ pub struct Hop {
     pub(crate) mac: [u8; 6],
 }
 
-/// Follows packets from the first namespace in `known` to `to`, an address in the second one. `switches` has the ports of
-/// each bridge of Open vSwitch: their indexes and MAC addresses.
+/// Follows packets from the first namespace in `known` to `to`, an address in the second namespace. `switches` has the
+/// ports of each Open vSwitch bridge: their indexes and MAC addresses.
 ///
 /// # Errors
 /// If a namespace cannot be read.

@@ -46,7 +46,8 @@ pub(crate) struct Site<'a> {
 }
 
 impl Site<'_> {
-    /// Creates a device on top of `over`. `write` adds to the message, given the new device and the index of `over`.
+    /// Creates a device on top of `over`. `write` adds attributes to the message. Its arguments are the new device
+    /// and the index of `over`.
     fn create_over(
         &self,
         noun: &str,
@@ -80,7 +81,7 @@ pub(crate) trait LinkKind {
         None
     }
 
-    /// Whether the devices have the MAC addresses of [`Devices`].
+    /// Whether the devices get the MAC addresses that [`Devices`] chooses.
     fn has_mac(&self) -> bool {
         true
     }
@@ -93,7 +94,7 @@ pub(crate) trait LinkKind {
         Vec::new()
     }
 
-    /// All underlying devices exist at this point.
+    /// Creates the link's devices. All underlying devices already exist.
     fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, CreateError>;
 
     /// Runs after all devices exist and before any is up.

@@ -35,7 +35,8 @@ const RETRY_DELAY: Duration = Duration::from_millis(100);
 /// the kernel's documentation).
 const FORWARD: &str = "/proc/sys/net/ipv4/ip_forward";
 
-/// Also disables the reverse path filter, which would drop replies that arrive on a device other than the tunnel.
+/// Enables forwarding and disables the reverse path filter, which would drop replies that arrive on a device
+/// other than the tunnel.
 const FORWARDING: [(&str, &str); 3] = [
     (FORWARD, "1"),
     ("/proc/sys/net/ipv4/conf/all/rp_filter", "0"),

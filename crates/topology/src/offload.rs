@@ -39,7 +39,7 @@ impl FeatureSet {
             .collect()
     }
 
-    /// Maps each changeable feature to whether it is wanted, which is not the same as active.
+    /// Returns whether each changeable feature is wanted. A feature can be wanted without being active.
     pub(crate) fn wanted(&self) -> BTreeMap<String, bool> {
         let switchable = self.0.hw.iter().filter(|(name, _)| self.0.is_changeable(name));
         switchable.map(|(name, _)| (name.to_owned(), self.0.wanted.is_set(name))).collect()
@@ -52,7 +52,7 @@ pub(crate) struct Offload {
     pub(crate) is: fn(&str) -> bool,
 }
 
-/// The kernel requires this order, because segmentation needs checksums.
+/// Returns the offloads in the order that the kernel requires, because segmentation needs checksums.
 pub(crate) fn offloads(requested: Offloads) -> [Offload; 5] {
     [
         Offload {

@@ -19,7 +19,7 @@ use crate::{
 };
 
 const TRACKED: &str = "/proc/sys/net/netfilter/nf_conntrack_count";
-/// /proc/net is that of the main thread.
+/// /proc/net would show the counters of the main thread's namespace.
 const TRACKING: &str = "/proc/thread-self/net/stat/nf_conntrack";
 const PROTOCOLS: [&str; 2] = ["/proc/thread-self/net/snmp", "/proc/thread-self/net/snmp6"];
 /// `TC_H_ROOT`.
@@ -85,7 +85,8 @@ fn protocol_counters() -> HostCounters {
     HostCounters {
         tracked: read(TRACKED).trim().parse().ok(),
         insert_failed,
-        // `nf_ct_resolve_clash` in net/netfilter/nf_conntrack_core.c counts a packet as both.
+        // `nf_ct_resolve_clash` in net/netfilter/nf_conntrack_core.c counts a dropped packet in both
+        // counters.
         table_full: dropped.saturating_sub(insert_failed),
         checksum_errors: PROTOCOLS.iter().map(|file| checksum_errors(&read(file))).sum(),
         ..HostCounters::default()

@@ -21,8 +21,8 @@ const EGRESS: u32 = 1;
 /// `NF_INET_LOCAL_OUT` and `NF_INET_POST_ROUTING`, which bridges use too.
 const LEAVING: [u32; 2] = [3, 4];
 
-/// Returns one policer for each device: one with a counter if there is any, and of those the one with the lowest rate.
-/// Rules that name no device are those of `first`, the host's first device on the path.
+/// Returns one policer per device, preferably one with a counter, and then the one with the lowest rate. Rules that
+/// name no device are attributed to `first`, the host's first device on the path.
 pub(crate) fn read(
     namespaces: &Namespaces,
     host: &HostName,
@@ -63,11 +63,12 @@ pub(crate) fn read(
     read().unwrap_or_default()
 }
 
-/// A device, and whether the packets leave it.
+/// A device, and whether the rule matches packets that leave through it.
 type Matched = (String, bool);
 
-/// Returns `None` if the rule is no policer, or if the devices whose packets it matches are unknown. Also returns `None`
-/// if the rule has no counter and only applies to some of the device's packets, or passes them for long before it drops.
+/// Returns `None` if the rule is not a policer, or if the devices whose packets it matches are unknown. Also returns
+/// `None` if the rule has no counter and either applies only to some of the device's packets, or lets them pass for a
+/// long time before it drops any.
 fn policer(
     expressions: &[RuleExpr],
     links: &BTreeMap<u32, LinkFacts>,
@@ -102,7 +103,8 @@ fn policer(
     Some((named, policer))
 }
 
-/// Returns `None` for e.g. a set of devices, all devices but one, or a prefix of their names.
+/// Returns `None` if the rule matches e.g. a set of devices, all devices except one, or a prefix of their
+/// names.
 fn device(key: MetaKey, comparison: &RuleExpr, links: &BTreeMap<u32, LinkFacts>) -> Option<Matched> {
     let RuleExpr::Cmp { op: CmpOp::Eq, data, .. } = comparison else { return None };
     let name = if matches!(key, Iif | Oif) {
@@ -114,8 +116,8 @@ fn device(key: MetaKey, comparison: &RuleExpr, links: &BTreeMap<u32, LinkFacts>)
     Some((name, matches!(key, Oif | OifName)))
 }
 
-/// Whether the token bucket holds the bytes of about a second. It holds those of one unit and the burst
-/// (`nft_limit_init` in net/netfilter/nft_limit.c).
+/// Returns whether the token bucket holds about a second of traffic. The bucket holds the traffic of one time
+/// unit plus the burst (`nft_limit_init` in net/netfilter/nft_limit.c).
 fn holds_a_second(limit: &LimitExpr) -> bool {
     limit.unit == LimitUnit::Second && u64::from(limit.burst) <= limit.rate / 10
 }

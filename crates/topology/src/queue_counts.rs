@@ -1,5 +1,5 @@
-//! Per-queue counters, from the driver's own statistics or from the kernel's. Drivers such as virtio_net report to
-//! the latter since Linux 6.11 (Documentation/netlink/specs/netdev.yaml).
+//! Per-queue counters, from the driver's own statistics or from the kernel's. Since Linux 6.11, drivers such as
+//! virtio_net report to the latter (Documentation/netlink/specs/netdev.yaml).
 
 use nlink::netlink::genl::netdev::{NetdevQstatsReply, NetdevQueueType};
 use samples::QueueCounters;
@@ -56,7 +56,8 @@ fn at(queues: &mut Vec<QueueCounters>, number: usize) -> Option<&mut QueueCounte
     queues.get_mut(number)
 }
 
-/// `_queue_0_packets` (ixgbe, ice, virtio_net), `0_packets` (mlx5), `-0.packets` (i40e).
+/// Parses a counter's name, e.g. `_queue_0_packets` (ixgbe, ice, virtio_net), `0_packets` (mlx5) or
+/// `-0.packets` (i40e).
 fn take(queues: &mut Vec<QueueCounters>, kind: DeviceKind, name: &str, value: u64) -> Option<()> {
     let name = name.trim_start_matches(['_', '-']);
     let name = name.strip_prefix("queue_").unwrap_or(name);

@@ -12,7 +12,7 @@ pub(crate) mod errno {
     pub(crate) const EEXIST: i32 = 17;
     pub(crate) const EINVAL: i32 = 22;
     pub(crate) const EIO: i32 = 5;
-    /// The XFRM subsystem reports an absent algorithm with it.
+    /// XFRM also reports a missing algorithm with this error.
     pub(crate) const ENOSYS: i32 = 38;
     pub(crate) const ENOPROTOOPT: i32 = 92;
     pub(crate) const EPROTONOSUPPORT: i32 = 93;

@@ -27,7 +27,7 @@ pub(crate) fn translate(namespaces: &Namespaces, gateways: &[&Gateway]) -> Resul
     Ok(())
 }
 
-/// The kernel refuses to create a family's table twice.
+/// Groups the gateways by family, because the kernel refuses to create a family's table twice.
 fn by_family<'g>(gateways: &[&'g Gateway]) -> Vec<(Family, Vec<&'g Gateway>)> {
     let of_family = |wanted| gateways.iter().copied().filter(|gateway| family(gateway) == wanted).collect();
     let all = [Family::Ip, Family::Ip6].map(|family| (family, of_family(family)));

@@ -29,7 +29,7 @@ pub(crate) struct View {
 
 impl View {
     pub(crate) fn open(runtime: &Arc<Runtime>, namespace: &NetNs) -> Result<Self, Refusal> {
-        // Entering the current namespace again would need privileges that reading does not.
+        // Entering the current namespace again would need privileges that reading does not need.
         let is_own = NetNs::current()? == *namespace;
         let open = || Channel::open_here(runtime);
         Ok(Self { channel: if is_own { open() } else { namespace.run_in(open)? }? })

@@ -11,7 +11,8 @@ use crate::{
     stop::Stop,
 };
 
-/// The minimum number of messages per idle timeout, so that no client can hold its slot with an occasional message.
+/// A client must send at least this many messages per idle timeout. Otherwise, an occasional message would be enough to
+/// keep its slot.
 const LEAST: u64 = 3;
 /// Rates are averages over at least this many nanoseconds.
 const SECOND: u64 = 1_000_000_000;

@@ -65,8 +65,8 @@ impl Dial<'_> {
         between(self.server, self.bind)
     }
 
-    /// Returns true for EADDRNOTAVAIL: an earlier connection with the same addresses and ports is in TIME-WAIT. With
-    /// tcp_tw_reuse, the kernel allows reusing the port after one second.
+    /// Returns true for EADDRNOTAVAIL, which means that an earlier connection with the same addresses and ports is in
+    /// TIME-WAIT. With tcp_tw_reuse, the kernel allows reusing the port after one second.
     fn is_lingering(&self, error: &io::Error) -> bool {
         self.settings.source_port.is_some() && error.kind() == io::ErrorKind::AddrNotAvailable
     }

@@ -1,4 +1,4 @@
-//! The errors of a workload, with the operation, the connection and the reason.
+//! The errors of a workload. An error names the operation, the connection and the reason.
 
 use std::io;
 
@@ -37,7 +37,7 @@ pub enum Error {
     Iperf3(#[from] codecs::iperf3::Failure),
     #[error("ended by this server's limit on {0}")]
     Limit(&'static str),
-    /// Restarting the helper would need privileges that the server has dropped.
+    /// The helper process has ended. Restarting it would need privileges that the server has dropped.
     #[error("{0} has ended; start the server again")]
     HelperEnded(&'static str),
     #[error("stopped before its end")]

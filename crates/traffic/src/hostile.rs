@@ -225,7 +225,7 @@ fn clients_end_despite_misbehaving_servers() {
         let all = cases.len();
         for case in cases {
             let sender = sender.clone();
-            // Not joined, because a thread that never ends is the failure under test.
+            // The thread is not joined, because this test detects threads that never end.
             thread::spawn(move || sender.send(check(&case)));
         }
         let answers = (0..all).map(|ended| {

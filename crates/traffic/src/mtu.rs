@@ -17,11 +17,11 @@ use crate::{
     stop::Stop,
 };
 
-/// A message number and a token.
+/// The smallest payload contains a message number and a token.
 const LEAST_PAYLOAD: u32 = 16;
 const LARGEST: u32 = 65_535;
-/// The packet size that every IPv4 path must carry (RFC 791). IPv6 paths must carry 1280 (RFC 8200), but a hole may be
-/// smaller.
+/// The packet size that every IPv4 path must carry (RFC 791). IPv6 paths must carry packets of 1280 bytes (RFC 8200),
+/// but a hole may drop even smaller ones.
 const LEAST_MTU: u32 = 576;
 
 /// Attempts per probe. A packet that should fit gets more attempts, since it may also be lost by chance.
@@ -61,13 +61,13 @@ pub fn probe_mtu(spec: &MtuSpec, stop: &Stop) -> Result<Passage> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hole {
     pub carried: u32,
-    /// Whether this machine's kernel knows that packets of the MTU do not fit. A tunnel drops such packets without an
-    /// error for the socket.
+    /// Whether this machine's kernel knows that packets of the expected MTU do not fit. A tunnel drops such packets
+    /// without an error for the socket.
     pub is_known: bool,
 }
 
-/// Finds the largest packet that passes if larger ones are lost without an ICMP error. Returns `None` if packets of
-/// the MTU pass, an error reports that they do not fit, or even the smallest packets are lost.
+/// Finds the largest packet that passes if larger ones are lost without an ICMP error. Returns `None` if packets of the
+/// expected MTU pass, if an error reports that they do not fit, or if even the smallest packets are lost.
 pub fn find_mtu_hole(spec: &MtuSpec, stop: &Stop) -> Result<Option<Hole>> {
     let socket = open(spec, stop)?;
     let fate = |mtu: u32, tries: &Tries| tries.send(&socket, spec, mtu, stop);

@@ -69,7 +69,7 @@ impl RefusalCode {
             State::AccessDenied => Some(Self::Busy),
             State::ServerError => Some(match rest.first_chunk().map(|code| i32::from_be_bytes(*code)) {
                 Some(code) if code == ErrorCode::AUTHORIZATION.0 => Self::Address,
-                // The peer chose the number, so the subtraction might overflow.
+                // The peer chose the number, so an ordinary subtraction might overflow.
                 Some(code) => Self::from_code(u64::try_from(code.saturating_sub(OURS)).unwrap_or(0)),
                 None => Self::Unspecified,
             }),

@@ -94,8 +94,8 @@ impl<'a> SharedState<'a> {
         self.created
     }
 
-    /// Returns the common start time of this end's connections. With many threads on few CPUs, the last thread may
-    /// start much later, and dividing the total by its time would be wrong.
+    /// Returns the common start time of this end's connections. If many threads share few CPUs, the last thread may
+    /// start much later, so dividing the total by its time would be wrong.
     pub(crate) fn begin(&self, now: u64) -> u64 {
         match self.begun.compare_exchange(0, now, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => now,

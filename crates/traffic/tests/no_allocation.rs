@@ -1,4 +1,4 @@
-//! Tests that messages cause no allocations: ten times as many must not allocate more.
+//! Tests that messages cause no allocations. Ten times as many messages must not allocate more.
 
 mod both_ends;
 mod counting;

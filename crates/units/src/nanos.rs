@@ -60,7 +60,7 @@ impl From<Nanos> for Duration {
 impl Sub for Nanos {
     type Output = Self;
 
-    /// Saturates at zero.
+    /// Returns zero if `other` is longer.
     fn sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }

@@ -46,14 +46,14 @@ pub(crate) fn quantity(
     if value.is_finite() && value <= 9e18 { Ok(value) } else { Err(out_of_range()) }
 }
 
-/// Formats a value in the largest of the ascending `units` that it reaches, or returns `None` if it reaches none.
+/// Formats a value in the largest of the ascending `units` that it reaches. Returns `None` if it is below all units.
 pub(crate) fn scaled(value: f64, units: &[(&str, f64)]) -> Option<String> {
     let (unit, factor) = units.iter().rev().find(|(_, factor)| value.abs() >= *factor)?;
     Some(format!("{} {unit}", significant(value / factor, 3)))
 }
 
-/// Implements parsing, printing and saturating sums for a quantity that counts a base unit. The calling module has
-/// the parsed `UNITS`, the larger units for printing (`SHOWN`), and an `EXAMPLE` for errors.
+/// Implements parsing, printing and saturating sums for a quantity that counts a base unit. The calling module must
+/// define the `UNITS` to parse, the larger units to print (`SHOWN`), and an `EXAMPLE` for errors.
 macro_rules! counted {
     ($quantity:ident, $base:literal) => {
         impl std::str::FromStr for $quantity {

@@ -19,9 +19,9 @@ use crate::{
 };
 
 const SEARCHED: usize = 40;
-/// Number of runs for estimating the bytes sent.
+/// Number of recent runs for estimating the bytes that a run sends.
 const EXPECTED: usize = 10;
-/// Size of the cache in runs. A day cannot have that many.
+/// Size of the cache in runs. There cannot be that many runs in a day.
 const MOST: usize = 4000;
 
 type Key = (i64, RunId, u32);
@@ -54,7 +54,7 @@ impl Archive {
         &self.path
     }
 
-    /// Opens the store for each query, because the file may be deleted, moved or replaced. Creates nothing.
+    /// Opens the store for each query, because the file may be deleted, moved or replaced. Never creates a store.
     fn store(&self) -> Result<Option<Store>, StoreError> {
         Store::open_existing(&self.path)
     }
@@ -63,14 +63,14 @@ impl Archive {
         self.store()?.map(|store| store.baseline(name)).transpose()
     }
 
-    /// Ignores runs that start in the future, because the clock was ahead.
+    /// Ignores runs that start in the future. They were stored while the clock was ahead.
     pub fn last(&self, digest: &str, now: UnixMillis) -> Result<Option<UnixMillis>, StoreError> {
         let Some(store) = self.store()? else { return Ok(None) };
         let runs = store.runs_of(digest)?;
         Ok(runs.iter().filter(|run| !run.imported && run.started <= now).map(|run| run.started).max())
     }
 
-    /// Returns the newest run and the bytes it has sent, if it is incomplete and started after the given time.
+    /// Returns the newest run and the bytes it has sent, if the run is incomplete and started after the given time.
     pub fn unfinished(
         &mut self,
         digest: &str,
@@ -100,7 +100,7 @@ impl Archive {
         Ok(runs.iter().filter_map(|run| self.stored_run(&store, run)).map(|run| run.bytes).sum())
     }
 
-    /// Returns the median of recent runs, which tolerates an outlier with many trials.
+    /// Returns the median of recent runs, so that a single run with unusually many trials has no effect.
     pub fn expected(&mut self, digest: &str) -> Result<Option<Bytes>, StoreError> {
         let Some(store) = self.store()? else { return Ok(None) };
         let runs = complete(&store, digest)?;
@@ -156,7 +156,7 @@ impl Archive {
     }
 }
 
-/// Returns the newest runs first. Omits tests of remedies, which measure something else.
+/// Returns the complete runs, newest first. Omits tests of remedies, because they measure something else.
 fn complete(store: &Store, digest: &str) -> Result<Vec<RunListing>, StoreError> {
     let mut runs = measured(store, digest)?;
     runs.retain(|run| run.state == RunState::Complete);
@@ -172,7 +172,7 @@ fn measured(store: &Store, digest: &str) -> Result<Vec<RunListing>, StoreError> 
     Ok(all.iter().filter(measured).cloned().collect())
 }
 
-/// Returns a run that passed, or the previous run if none has passed yet.
+/// Returns a run that passed. If no run has passed yet, returns the previous run.
 fn reference(
     store: &Store,
     runs: &[RunListing],
@@ -197,7 +197,7 @@ fn compared(
     remembered: &ScenarioState,
 ) -> Result<RunComparison, StoreError> {
     let (a, b) = (store.load(against)?, store.load(run)?);
-    // An active regression is not run-to-run noise.
+    // Exclude runs with an active regression, because it is not run-to-run noise.
     let is_usual =
         |other: &RunListing| remembered.regressed_since.is_none_or(|(since, _)| other.started < since);
     let others = store.others(&a, &b, is_usual)?;

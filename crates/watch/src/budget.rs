@@ -8,7 +8,7 @@ use units::Bytes;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Admission {
     Fits,
-    /// The size is unknown, but a first measurement may use half of the daily budget.
+    /// The size of the run is unknown. It may start, because at most half of the daily budget has been used.
     Unknown,
     Skipped,
 }
@@ -23,7 +23,8 @@ pub fn admission(budget: Option<Bytes>, used: Bytes, expected: Option<Bytes>) ->
     }
 }
 
-/// Returns the payload sent by both ends in all trials. Counts each discarded attempt like the stored one.
+/// Returns the payload that both ends sent in all trials. Assumes that each discarded attempt sent as much as
+/// the stored one.
 pub(crate) fn bytes_sent(record: &RunRecord) -> Bytes {
     let results = record.header.results.iter();
     let sources: BTreeMap<&str, &WorkloadSource> =

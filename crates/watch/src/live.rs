@@ -17,7 +17,8 @@ pub use self::{
     state::{Boot, Current, Message, State, Tone, mark, one_line},
 };
 
-/// Minimum time between analyses, as a multiple of the last one's duration. Limits analyses to 1/50 of the run.
+/// Minimum time between analyses, as a multiple of the last analysis's duration. Limits analyses to 1/50 of the
+/// run's time.
 const BETWEEN: u32 = 50;
 
 #[derive(Debug)]
@@ -75,7 +76,7 @@ impl LiveRun {
         }
     }
 
-    /// Shows a notice, and prints it again after the view ends.
+    /// Shows a notice, and prints it again after the live view has ended.
     pub fn notice(&mut self, text: &str) {
         self.lines.push(format!("note: {text}"));
         self.send(Message::Notice(text.to_owned()));

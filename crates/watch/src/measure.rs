@@ -4,7 +4,7 @@ use units::Share;
 
 use crate::schedule::Timing;
 
-/// How many passed runs back a comparison may reach.
+/// Maximum number of passed runs to go back for a comparison.
 pub const FARTHEST: usize = 10;
 
 #[derive(Debug, Clone, PartialEq)]

@@ -8,16 +8,16 @@ use units::Nanos;
 /// In milliseconds.
 pub const DAY: i64 = 24 * 3600 * 1000;
 
-/// Delay before a retry: the interval divided by the first value, but at most the second.
+/// Delay before a retry. It is the interval divided by the first value, but at most the second value.
 const AGAIN: (i64, Nanos) = (10, Nanos::from_secs(3600));
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timing {
     pub every: Nanos,
-    /// Maximum random shift of a start in either direction, or only later if `at` is set. Prevents many hosts
-    /// from starting at the same time.
+    /// Maximum random shift of a start. A start may be earlier or later, or only later if `at` is set. Prevents
+    /// many hosts from starting at the same time.
     pub jitter: Nanos,
-    /// The time of day in UTC, for intervals of whole days.
+    /// The time of day in UTC. Only used if the interval is a whole number of days.
     pub at: Option<TimeOfDay>,
 }
 
@@ -36,8 +36,8 @@ impl FromStr for TimeOfDay {
 }
 
 impl Timing {
-    /// Returns when the next measurement is due after one that started at `last`, or immediately if there was
-    /// none. Deterministic for a given seed.
+    /// Returns when the next measurement is due if the previous one started at `last`. If there was none, the
+    /// next one is due immediately. Deterministic for a given seed.
     pub fn due(self, last: Option<UnixMillis>, seed: u64) -> UnixMillis {
         let Some(last) = last else { return UnixMillis(i64::MIN) };
         let drawn = share(seed ^ last.0.unsigned_abs());
@@ -103,7 +103,7 @@ impl TimeOfDay {
     }
 }
 
-/// UTC days since 1970.
+/// Returns the number of UTC days since 1970.
 pub fn day_of(at: UnixMillis) -> i64 {
     at.0.div_euclid(DAY)
 }
@@ -112,7 +112,7 @@ fn millis(time: Nanos) -> i64 {
     i64::try_from(time.0 / 1_000_000).unwrap_or(i64::MAX)
 }
 
-/// A pseudo-random number from 0 to 1, using SplitMix64's output function (Steele, Lea & Flood, OOPSLA 2014).
+/// Returns a pseudo-random number from 0 to 1, using SplitMix64's output function (Steele, Lea & Flood, OOPSLA 2014).
 fn share(seed: u64) -> f64 {
     let mut mixed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -26,9 +26,9 @@ use crate::{
     state::{Alert, JudgedRun, ScenarioState, WatchState},
 };
 
-/// Interval for checking the stop flag.
+/// Interval between checks of the stop flag.
 const GLANCE: Duration = Duration::from_millis(50);
-/// Delay after the store could not be read.
+/// Delay before the next attempt if the store cannot be read.
 const PAUSE: Duration = Duration::from_secs(10);
 
 struct Due {
@@ -57,7 +57,7 @@ pub enum RunEnd {
     Interrupted,
 }
 
-/// How a watch ended, with the worst verdict of [`Session::once`].
+/// How a watch ended. For [`Session::once`], this includes the worst verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WatchEnd {
     Interrupted,
@@ -147,13 +147,13 @@ impl<'a, H: Host> Session<'a, H> {
         Ok((place, at))
     }
 
-    /// Returns the due time after the last attempt, including attempts by other processes.
+    /// Returns when the next measurement is due after the last attempt. Attempts by other processes count too.
     fn due(&self, place: usize, now: UnixMillis) -> anyhow::Result<Due> {
         let watched = &self.watched[place];
         let timing = watched.measure.timing;
         let remembered = self.state.of(&watched.name, &watched.digest);
         let tried = remembered.tried.filter(|tried| *tried <= now);
-        // Another process may have repeated a measurement that failed.
+        // Another process may have repeated the failed measurement since then.
         let is_completed = |failed: &UnixMillis| -> anyhow::Result<bool> {
             let completed = self.archive.completed(&watched.digest)?;
             Ok(completed.is_some_and(|start| start.0 + (timing.every.0 / 2_000_000) as i64 > failed.0))
@@ -165,7 +165,7 @@ impl<'a, H: Host> Session<'a, H> {
             return Ok(Due { earliest: again, drawn: again });
         }
         let last = self.archive.last(&watched.digest, now)?.max(tried);
-        // A new measurement with a time of day waits for this time.
+        // If a new measurement has a time of day, its first run waits for this time.
         let started = timing.at.map(|_| self.started);
         Ok(Due { earliest: timing.earliest(last), drawn: timing.due(last.or(started), self.seed) })
     }
@@ -217,7 +217,7 @@ impl<'a, H: Host> Session<'a, H> {
         self.count_bytes();
         let bytes_today = self.metrics.lock().used.unwrap_or_default();
         let report = MeasurementReport { alert, bytes_today, ..report };
-        // If the alert could not be sent, keep the old state, so that the next measurement sends it again.
+        // If the alert could not be sent, keep the old state, so that the next measurement sends the alert again.
         let after =
             if self.send_alert(&report) { after } else { ScenarioState { has_failed: failed, ..before } };
         if let Err(error) = self.state.keep(&report.scenario, after) {
@@ -255,7 +255,7 @@ impl<'a, H: Host> Session<'a, H> {
         match self.host.measure(&self.watched[place], resume.as_ref())? {
             RunEnd::Stored(run) => self.judge(place, run, blank, &remembered),
             RunEnd::Failed(reason) => {
-                // If the store is unreadable, the report names no run.
+                // If the store is unreadable, the report does not name a run.
                 let partial = || self.archive.unfinished(&digest, now).ok().flatten().map(|(run, _)| run);
                 let run = resume.or_else(partial);
                 let report = blank.clone().without_results(Verdict::Failed, reason);
@@ -265,7 +265,7 @@ impl<'a, H: Host> Session<'a, H> {
         }
     }
 
-    /// Resumes only a recent run, because the failure may affect only one of many hosts.
+    /// Only resumes a recent run, because the failure may affect only one of many hosts.
     fn remainder(
         &mut self,
         place: usize,
@@ -326,7 +326,7 @@ impl<'a, H: Host> Session<'a, H> {
 
     pub fn load_stored_runs(&mut self) {
         for watched in &self.watched {
-            // Ignore errors here, which will be reported when the run is needed.
+            // Ignore errors here. They will be reported when the run is needed.
             if let Ok(Some(newest)) = self.archive.latest(&watched.digest) {
                 let is_lost = !self.state.of(&watched.name, &watched.digest).regressions.is_empty();
                 self.metrics.lock().take(&watched.name, &newest, is_lost);

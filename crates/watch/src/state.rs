@@ -1,4 +1,5 @@
-//! A watch's state besides stored runs: sent alerts and passed runs. A lock allows only one watch per plan.
+//! The state of a watch in addition to stored runs, i.e. sent alerts and passed runs. A lock allows only one
+//! watch per plan.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,7 +16,7 @@ use sys::{bounded_file, output_file};
 
 use crate::measure::FARTHEST;
 
-/// Without a named baseline, a regression that lasts this many runs becomes the new normal.
+/// If there is no named baseline, a regression that lasts this many runs becomes the new reference.
 const PERSISTENT: u32 = 12;
 
 #[derive(Debug)]
@@ -24,7 +25,7 @@ pub struct WatchState {
     _lock: File,
     path: PathBuf,
     scenarios: BTreeMap<String, ScenarioState>,
-    /// Whether the file was damaged. Alerts may then be repeated.
+    /// Whether the state file was damaged. If so, alerts may be repeated.
     pub is_damaged: bool,
 }
 
@@ -49,7 +50,7 @@ pub struct JudgedRun<'a> {
 }
 
 impl WatchState {
-    /// Returns `None` if another watch has locked the file.
+    /// Returns `None` if another watch has locked the state.
     pub fn open(path: &Path) -> anyhow::Result<Option<Self>> {
         let cannot = || format!("cannot open {}, the state file of a watch", path.display());
         if let Some(folder) = path.parent() {
@@ -77,7 +78,7 @@ impl WatchState {
         }))
     }
 
-    /// Returns when the last attempt of this version of a scenario failed. Needs no lock.
+    /// Returns when the last attempt to measure this version of a scenario failed. Needs no lock.
     #[must_use]
     pub fn failed(path: &Path, scenario: &str, digest: &str) -> Option<UnixMillis> {
         let known = read(path).ok()??;
@@ -85,7 +86,7 @@ impl WatchState {
         known.tried
     }
 
-    /// If the scenario's text has changed, returns only the last attempt.
+    /// If the scenario's text has changed, only returns the last attempt.
     pub fn of(&self, scenario: &str, digest: &str) -> ScenarioState {
         let known = self.scenarios.get(scenario).cloned().unwrap_or_default();
         if known.digest == digest {
@@ -109,7 +110,7 @@ fn read(path: &Path) -> io::Result<Option<BTreeMap<String, ScenarioState>>> {
 }
 
 impl ScenarioState {
-    /// The returned state applies once the alert has been sent.
+    /// Save the returned state only once the alert has been sent.
     pub fn after(&self, judged: JudgedRun<'_>) -> (Option<Alert>, Self) {
         let mut next = Self { has_failed: false, ..self.clone() };
         let lost = judged.gate.map_or_else(Vec::new, |(_, gate)| gate.failed());
@@ -140,7 +141,7 @@ impl ScenarioState {
             }
             return;
         }
-        // Keep the reference of the first regression.
+        // Remember the reference of the first regression.
         if self.passed.is_empty() {
             self.passed.push(against.clone());
         }
@@ -153,7 +154,7 @@ impl ScenarioState {
     }
 }
 
-/// Each alert is sent once per change of state.
+/// Each alert is sent once when the state changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
@@ -178,7 +179,8 @@ mod tests {
 
     use super::*;
 
-    /// Returns the alerts for consecutive runs with these regressed results. `?` marks an inconclusive result.
+    /// Returns the alerts for consecutive runs. Each run is given by its regressed results, and `?` marks an
+    /// inconclusive result.
     fn alerts(has_baseline: bool, runs: &[&[&str]]) -> Vec<Option<Alert>> {
         let mut known = ScenarioState { passed: vec![RunId("first".into())], ..ScenarioState::default() };
         let mut all = Vec::new();
@@ -233,7 +235,7 @@ mod tests {
     fn persistent_regression_becomes_normal_without_baseline() {
         let long = vec![&["a"][..]; PERSISTENT as usize + 3];
         let again = |alerts: &[Option<Alert>]| alerts.iter().filter(|alert| alert.is_some()).count();
-        // A caller would compare the thirteenth run with the twelfth, but this test does not change the reference.
+        // A real watch would compare the thirteenth run with the twelfth one. This test does not change the reference.
         assert_eq!(again(&alerts(false, &long)), 2);
         assert_eq!(again(&alerts(true, &long)), 1);
     }

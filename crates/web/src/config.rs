@@ -11,13 +11,13 @@ use crate::{tls::Tls, token::Token};
 #[derive(Debug)]
 pub struct Config {
     pub listen: SocketAddr,
-    /// A file, or a database address, which may contain a password.
+    /// A file, or the address of a database, which may contain a password.
     pub store: PathBuf,
     /// `None` means plain HTTP.
     pub tls: Option<Tls>,
-    /// Access token. `None` is allowed only on loopback.
+    /// Access token. It may only be `None` if the server listens on loopback.
     pub token: Option<Token>,
-    /// Host names that requests may use. IP addresses and `localhost` are always allowed.
+    /// Host names that requests may use, in addition to IP addresses and `localhost`.
     pub names: Vec<String>,
 }
 

@@ -1,5 +1,5 @@
-//! Checks the `Host` header of requests. Otherwise, an attacker could make a page same-origin through a name
-//! that resolves to this machine (DNS rebinding).
+//! Checks the `Host` header of requests, to prevent DNS rebinding: an attacker's name could resolve to this
+//! machine, so that the attacker's page has the same origin.
 
 use std::net::IpAddr;
 

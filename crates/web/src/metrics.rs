@@ -31,7 +31,7 @@ pub struct MetricsEndpoint {
 }
 
 impl MetricsEndpoint {
-    /// Serves the result of `text` on a new thread, without access control.
+    /// Serves the result of `text` on a new thread. There is no access control.
     pub fn listen(
         address: SocketAddr,
         text: impl Fn() -> String + Send + Sync + 'static,
@@ -55,7 +55,7 @@ impl MetricsEndpoint {
 
 impl Drop for MetricsEndpoint {
     fn drop(&mut self) {
-        // Sending fails if the thread has already exited.
+        // This fails if the thread has already exited.
         let _ = self.ends.send(true);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();

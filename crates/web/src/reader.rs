@@ -1,4 +1,4 @@
-//! Recognizes readers by their token or session cookie.
+//! Recognizes a reader by the access token or a session cookie.
 
 use std::net::IpAddr;
 
@@ -66,8 +66,8 @@ pub(crate) fn cookies(headers: &HeaderMap, port: u16) -> impl Iterator<Item = &s
     pairs.filter(move |(name, _)| *name == ours).map(|(_, value)| value)
 }
 
-/// Includes the port in the cookie's name. All ports of a host share cookies, so that the servers of several
-/// stores would otherwise overwrite each other's.
+/// Includes the port in the cookie's name. All ports of a host share cookies. Without the port, the servers of
+/// several stores would overwrite each other's cookies.
 pub(crate) fn cookie_name(port: u16) -> String {
     format!("plumb-web-{port}")
 }

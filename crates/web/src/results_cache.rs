@@ -7,10 +7,10 @@ use parking_lot::Mutex;
 use samples::RunId;
 use store::{RunListing, Store, StoreError};
 
-/// The cache is cleared when it has this many entries.
+/// The cache is cleared when it contains this many entries.
 const MOST: usize = 1000;
 
-/// Contains the number of trials, because a run may be removed and its name reused.
+/// The key contains the start time and the number of trials, because a run may be removed and its name reused.
 type Key = (RunId, i64, u32);
 
 #[derive(Debug, Default)]

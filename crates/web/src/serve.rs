@@ -48,11 +48,11 @@ use crate::{
 
 const HANDSHAKE: Duration = Duration::from_secs(5);
 const MOST_REQUESTS: u32 = if cfg!(test) { 20 } else { 1000 };
-/// Older connections accept no further requests. At twice this age, their responses are cut off; a browser that
-/// follows a run reconnects.
+/// A connection older than this does not accept further requests. At twice this age, its response is cut off. A
+/// browser that follows a run then reconnects.
 const AGE: Duration = if cfg!(test) { Duration::from_secs(3) } else { Duration::from_secs(600) };
 const GRACE: Duration = Duration::from_secs(1);
-/// How much longer connections to the store may stay open.
+/// Additional time for connections to the store to close.
 const READING: Duration = Duration::from_millis(250);
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -78,7 +78,7 @@ pub fn serve(
     if config.token.is_none() && !address.ip().is_loopback() {
         return Err(ServeError::Open { address });
     }
-    // Report store problems at startup instead of on every page.
+    // Report a problem with the store at startup instead of on every page.
     drop(Store::open(&config.store)?);
     let store = Location::parse(&config.store)?;
     let failed = |source| ServeError::Runtime { store: store.clone(), source };
@@ -117,7 +117,7 @@ async fn serve_until(
         }) => {}
     }
     drop(listener);
-    // Fails if the receiver no longer exists.
+    // This fails if there is no receiver left.
     let _ = ends.send(true);
     let _ = timeout(GRACE, connections.ended()).await;
     let _ = timeout(READING, task::spawn_blocking(move || site.idle.lock().clear())).await;
@@ -268,7 +268,7 @@ mod tests {
                 let flood = |_| {
                     let mut stream = from(1, server);
                     stream.set_nonblocking(true).expect("a socket");
-                    // Writing fails once the buffers are full.
+                    // The write fails once the buffers are full.
                     let _ = stream.write(attack.as_bytes());
                     stream
                 };
@@ -281,8 +281,8 @@ mod tests {
         });
     }
 
-    /// The attackers send a small request shortly before each timeout, and reconnect when closed. They use
-    /// either a single address, or enough addresses to fill the server.
+    /// The attackers send a small request shortly before each timeout, and reconnect when they are
+    /// disconnected. They use either a single address, or enough addresses to reach the server's limit.
     #[test]
     fn slow_connections_do_not_block_others() {
         for addresses in [&[1][..], &[1, 3, 4, 5, 6]] {

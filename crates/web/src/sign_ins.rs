@@ -8,15 +8,15 @@ use parking_lot::Mutex;
 
 use crate::token::{self, TokenError};
 
-/// A day, in nanoseconds.
+/// A cookie is valid for a day (in nanoseconds).
 const VALID: u64 = 86_400_000_000_000;
 const MOST: usize = 1000;
 const ENTROPY: usize = 32;
 /// Cost of a wrong token, in units of the rates below.
 const WRONG: u64 = 10;
-/// Allows ten wrong tokens at once, then one every ten seconds.
+/// Each address may send ten wrong tokens at once, then one every ten seconds.
 const WRONG_OF_ADDRESS: Rate = Rate { per_second: 1, burst: 10 * WRONG };
-/// Allows 100 wrong tokens at once, then two per second.
+/// All addresses together may send 100 wrong tokens at once, then two per second.
 const WRONG_OF_ALL: Rate = Rate { per_second: 2 * WRONG, burst: 100 * WRONG };
 
 pub(crate) struct SignIns {
@@ -24,7 +24,7 @@ pub(crate) struct SignIns {
     wrong: Mutex<Rates>,
 }
 
-/// Stored as a hash, so that timing reveals nothing.
+/// A cookie is stored as a hash, so that timing does not reveal it.
 struct Cookie {
     digest: [u8; 32],
     until: u64,

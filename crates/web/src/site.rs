@@ -27,9 +27,10 @@ pub(crate) struct Site {
     pub(crate) sign_ins: SignIns,
     /// Idle connections to a database server. A store file is opened for each read, because it may be replaced.
     ///
-    /// **Trap:** drop connections only on a thread that may block, not on one of the server's.
+    /// **Trap:** only drop a connection on a thread that may block. The server's own threads must not block.
     pub(crate) idle: Mutex<Vec<Store>>,
-    /// A request waits for a permit before it takes a thread, so that closing its connection leaves no queued work.
+    /// A request waits for a permit before it takes a thread. If its connection is closed meanwhile, no work
+    /// remains queued.
     readings: Arc<Semaphore>,
     pub(crate) stop: watch::Receiver<bool>,
 }
@@ -48,7 +49,7 @@ impl Site {
     }
 
     pub(crate) async fn stopped(&self) {
-        // A dropped sender also means that the server is shutting down.
+        // If the sender was dropped, the server is shutting down too.
         drop(self.stop.clone().wait_for(|stop| *stop).await);
     }
 

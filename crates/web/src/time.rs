@@ -23,7 +23,7 @@ pub(crate) fn now() -> UnixMillis {
 }
 
 fn written(at: UnixMillis, format: &str) -> String {
-    // Invalid logs may have been imported with times outside the calendar's range.
+    // Times from invalid imported logs may be outside the calendar's range.
     Timestamp::from_millisecond(at.0)
         .map(|time| time.to_zoned(TimeZone::UTC).strftime(format).to_string())
         .unwrap_or_default()

@@ -3,9 +3,9 @@
 #[derive(Debug)]
 pub struct Column<R: ?Sized> {
     pub name: &'static str,
-    /// Empty if there is no unit, or the name implies it.
+    /// The unit. Empty if there is none or the name implies it.
     pub unit: &'static str,
-    /// `None` if the value is unknown.
+    /// Formats the value of a row, or returns `None` if it is unknown.
     pub of: fn(&R) -> Option<String>,
 }
 

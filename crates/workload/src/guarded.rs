@@ -37,7 +37,7 @@ impl GuardedMetric {
         }
     }
 
-    /// Whether the values are fractions, which are compared by their difference. Times are compared by their ratio.
+    /// Whether the values are fractions. Fractions are compared by their difference, and times by their ratio.
     #[must_use]
     pub const fn is_fraction(self) -> bool {
         !matches!(self, Self::P99)

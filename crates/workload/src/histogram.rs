@@ -25,8 +25,8 @@ const MAX_COUNT: u64 = 1 << 50;
 
 /// A distribution of times from 1 ns to one minute, with three significant digits.
 ///
-/// It takes about 220 KB, or only what its content needs once [packed](Self::packed). The JSON form is HdrHistogram's
-/// V2 encoding (<https://github.com/HdrHistogram/HdrHistogram>) in base64.
+/// It takes about 220 KB. Once it is [packed](Self::packed), it takes only as much as its content needs. The JSON
+/// form is HdrHistogram's V2 encoding (<https://github.com/HdrHistogram/HdrHistogram>) in base64.
 #[derive(Debug, Clone, JsonSchema)]
 #[schemars(transparent)]
 pub struct LatencyHistogram(#[schemars(with = "String")] Form);
@@ -43,7 +43,7 @@ impl LatencyHistogram {
         Self(Form::Open(empty()))
     }
 
-    /// Allocates only if the histogram is packed.
+    /// Records a time. Allocates memory only if the histogram is packed.
     #[inline]
     pub fn record(&mut self, nanos: Nanos) {
         self.open().saturating_record(nanos.0);
@@ -53,7 +53,7 @@ impl LatencyHistogram {
         self.open().saturating_record_n(nanos.0, times);
     }
 
-    /// Keeps the memory, with all pages mapped.
+    /// Removes all times, but keeps the memory with all pages mapped.
     pub fn clear(&mut self) {
         self.open().reset();
     }
@@ -62,7 +62,7 @@ impl LatencyHistogram {
         self.open().add(&*other.read()).expect("both have the same bounds");
     }
 
-    /// Returns a copy that takes only a few KB, but some ten microseconds longer to access.
+    /// Returns a copy that takes only a few KB. Accessing it takes some ten microseconds longer.
     #[must_use]
     pub fn packed(&self) -> Self {
         match &self.0 {
@@ -82,7 +82,7 @@ impl LatencyHistogram {
         self.unless_empty(|histogram| Nanos(histogram.value_at_quantile(share)))
     }
 
-    /// Number of times up to each bound, within the histogram's resolution.
+    /// Returns how many times are up to each bound, within the histogram's resolution.
     #[must_use]
     pub fn counts_up_to(&self, bounds: &[Nanos]) -> Vec<u64> {
         let histogram = self.read();
@@ -195,8 +195,8 @@ fn encode(histogram: &Histogram<u64>) -> Vec<u8> {
     bytes
 }
 
-/// Checks the header, which may come from another machine. Decoding allocates as much memory as the header
-/// specifies.
+/// Checks the header before decoding, because decoding allocates as much memory as the header specifies, and the
+/// header may come from another machine.
 fn decode(mut bytes: &[u8]) -> Result<Histogram<u64>, String> {
     let counts = u32::try_from(bytes.len().saturating_sub(HEAD)).map_err(|_| "too long".to_owned())?;
     if !bytes.starts_with(&head(counts)) {

@@ -144,7 +144,7 @@ pub trait KindSettings {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct LiveRate {
-    /// In bits, bytes or operations. Comparable only within a trial.
+    /// Bits, bytes or operations per second. Rates can be compared only within a trial.
     pub per_second: f64,
     pub text: String,
 }
@@ -270,7 +270,7 @@ impl Measurement {
         }
     }
 
-    /// Returns `None` if the value is missing or belongs to another metric.
+    /// Returns the value, or `None` if it is missing or belongs to another metric.
     #[must_use]
     pub fn value(&self, metric: Metric) -> Option<f64> {
         let kind = self.kind();
@@ -299,7 +299,7 @@ impl Measurement {
 pub trait KindMeasurement {
     fn metric(&self) -> Metric;
     fn value(&self) -> Option<f64>;
-    /// The work done, including the warm-up. `None` if there was none, or it has two different units.
+    /// The work done, including the warm-up. `None` if there was no work, or if the work has two different units.
     fn work(&self) -> Option<(Work, f64)>;
     /// The work after the warm-up, in 10^9 bytes or in messages. `None` for kinds whose instructions are not
     /// counted.
@@ -311,7 +311,8 @@ pub trait KindMeasurement {
         let _ = settings;
         Bytes(0)
     }
-    /// Of the durations measured by the two ends, returns the one farthest from `asked`. `None` if unknown.
+    /// Of the durations measured by the two ends, returns the one farthest from `asked`. Returns `None` if no
+    /// duration is known.
     fn lasted(&self, asked: Nanos) -> Option<Nanos>;
     fn is_void(&self) -> bool;
     fn why_no_value(&self) -> &'static str;

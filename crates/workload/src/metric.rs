@@ -9,7 +9,8 @@ use units::{BitRate, Bytes, Nanos, significant};
 pub enum Metric {
     /// Payload received per second over all connections, in bits per second. Higher is better.
     Throughput,
-    /// Median round trip, in nanoseconds; in an open loop, measured from the intended send times. Lower is better.
+    /// Median round trip, in nanoseconds. In an open loop, it is measured from the intended send times. Lower is
+    /// better.
     RoundTrip,
     /// Completed connections per second over all clients. Higher is better.
     ConnectionRate,

@@ -60,7 +60,8 @@ pub struct SocketFacts {
     pub busy_poll: Option<Nanos>,
     /// Whether data was spliced into the socket without a copy.
     pub zero_copy: bool,
-    /// Maximum datagrams per send call (UDP_SEGMENT), or the most returned by one receive (UDP_GRO).
+    /// Maximum number of datagrams per send call (UDP_SEGMENT), or the largest number that one receive call returned
+    /// (UDP_GRO).
     pub segments: Option<u32>,
     /// CPUs that the socket's thread was pinned to.
     pub cpus: Option<Vec<u32>>,

@@ -9,8 +9,8 @@ use crate::kills::{kill, sent};
 pub enum Fault {
     KilledController,
     StoppedController,
-    /// The database crashes under the first controller. Once it is back, a second controller resumes the run, and
-    /// either may get it.
+    /// The database crashes under the first controller. When the database is back, a second controller resumes the run.
+    /// Either controller may get the run.
     SecondController,
     KilledMember,
     StoppedMember,

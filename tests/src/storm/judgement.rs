@@ -8,7 +8,7 @@ use std::{
 
 use crate::{Connection, Network, PostgresServer};
 
-/// The fewest bytes of a measured stream. The MTU probe sends less.
+/// A measured stream has at least this many bytes. The MTU probe sends less.
 const STREAM: u64 = 30_000;
 const DATABASE: &str = "runs0";
 

@@ -148,7 +148,7 @@ mod tests {
             module("fourth", "f.rs", "use third::Kind;\nfn f(kind: Kind) { match kind { Kind::A => 1 }; }"),
         ];
         let source = Source { modules };
-        // `third` is not in the table, and its enum differs from the one in `upper`.
+        // `third` is not in the table, and its enum differs from the enum in `upper`.
         assert_eq!(matches::find(&Declared::of(&LINK, &source), &source).len(), 0);
     }
 

@@ -19,7 +19,7 @@ const HIGHER: &[(&str, usize)] = &[
     ("stats", 100),
 ];
 
-/// A single phrase already results in a high rate in a short text.
+/// In a short text, even a single phrase results in a high rate.
 const ALWAYS_ALLOWED: usize = 3;
 
 const SHOWN: usize = 8;
@@ -111,8 +111,8 @@ fn complaints(rates: Rates, higher: &[(&str, usize)]) -> Vec<String> {
     places
 }
 
-/// Counts words and markers, without code in backticks, names in braces, and addresses. If markers overlap, the
-/// longest one counts.
+/// Counts words and markers. Ignores code in backticks, names in braces, and addresses. If markers overlap, the longest
+/// one counts.
 fn count(text: &str) -> (usize, usize) {
     let without_code = text.split('`').step_by(2);
     let pieces = without_code.flat_map(|text| text.split('{')).map(|piece| match piece.split_once('}') {

@@ -41,11 +41,11 @@ const EXCEPTIONS: &[&str] = &[
     "memory::running::means::Means",
     // The type is a line on the screen, sorted by its fields in this order.
     "cli::live::stream::Key",
-    // One type belongs to a command, the other to a trial.
+    // One type belongs to a command, and the other belongs to a trial.
     "cli::pin::Cpus",
     // The other type has atomics for several threads.
     "codecs::sockperf::stream::Counts",
-    // One type is for a measured result that a gate cannot decide, the other for a skipped result.
+    // One type is for a measured result that a gate cannot decide, and the other is for a skipped result.
     "findings::comparison::OpenQuestion",
 ];
 

@@ -26,7 +26,7 @@ pub(crate) fn hold(workspace: &Workspace) -> Result<Verdict> {
 
 fn lifts_the_ban(line: &str) -> bool {
     let line = line.trim_start();
-    // If an attribute spans several lines, the lint is on a separate line.
+    // If an attribute spans several lines, its lint is on a separate line.
     line.starts_with('#') && line.contains("(unsafe_code") || line.starts_with("unsafe_code,")
 }
 

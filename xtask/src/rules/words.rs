@@ -34,7 +34,7 @@ fn path_is_banned(path: &str) -> bool {
     Path::new(path).with_extension("").iter().any(|part| part.to_str().is_some_and(is_banned))
 }
 
-/// Finds an inline module, also with `pub` or `pub(crate)`. Skips `mod name;`, because the path of its file is
+/// Finds an inline module, even if it is `pub` or `pub(crate)`. Skips `mod name;`, because the path of its file is
 /// checked.
 fn inline_module(line: &str) -> Option<&str> {
     let mut words = line.split_whitespace().skip_while(|word| word.starts_with("pub"));

@@ -17,7 +17,8 @@ use units::Nanos;
 use crate::refusal::Refusal;
 
 const COMPACT: &str = "/proc/sys/vm/compact_memory";
-/// Shorter than a noticeable stall, but longer than the time between VM exits while memory moves.
+/// How long a thread sleeps. This is shorter than a noticeable stall, but longer than the time between VM
+/// exits while memory moves.
 const NAP: Duration = Duration::from_millis(4);
 
 #[derive(Default)]
@@ -39,7 +40,7 @@ impl Background {
         sleeper.map_err(|error| Refusal::new(format!("cannot detect stalls: {error}")))
     }
 
-    /// Runs in the background, because a pass takes seconds in an emulated guest. Source:
+    /// Compacts memory in the background, because a pass takes seconds in an emulated guest. Source:
     /// admin-guide/sysctl/vm.rst of Linux.
     pub(super) fn compact(&self) -> Result<(), Refusal> {
         let refused = |error: io::Error| Refusal::new(format!("cannot compact memory by {COMPACT}: {error}"));

@@ -1,4 +1,4 @@
-//! `run`: runs the client of a trial.
+//! Handles `run`, which runs the client of a trial.
 
 use std::net::SocketAddr;
 

@@ -1,4 +1,4 @@
-//! `probe-mtu`, `find-hole` and `send-packets`: test which packet sizes a path can carry.
+//! Handles `probe-mtu`, `find-hole` and `send-packets`, which test what packet sizes a path can carry.
 
 use std::net::SocketAddr;
 

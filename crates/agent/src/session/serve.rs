@@ -1,4 +1,4 @@
-//! `serve` and `collect`: runs the server of a trial and returns its report.
+//! Handles `serve` and `collect`, which run the server of a trial and return its report.
 
 use std::{
     sync::mpsc::{RecvTimeoutError, channel},

@@ -6,15 +6,15 @@ use stats::{Estimate, multiple, verdict};
 use super::history::Learned;
 use crate::words::percent;
 
-/// Adjusts p-values for the number of results. `None` if the noise or the ratio is unknown.
+/// Adjusts p-values for the number of results. A p-value is `None` if the noise or the ratio is unknown.
 pub(super) fn chances(raw: &[Option<f64>]) -> Vec<Option<f64>> {
     let known: Vec<f64> = raw.iter().flatten().copied().collect();
     let mut adjusted = multiple::benjamini_hochberg(&known).unwrap_or(known).into_iter();
     raw.iter().map(|p| p.and_then(|_| adjusted.next())).collect()
 }
 
-/// Returns whether a ratio is within the noise between runs: its interval is within the noise, or the ratio is
-/// within the observed differences, which already include the noise of trials.
+/// Returns whether a ratio is within the noise between runs. Either its interval must be within the noise, or the
+/// ratio within the observed differences, which already include the noise of trials.
 pub(super) fn is_same(ratio: &Estimate, floor: f64, runs: &Learned) -> bool {
     let size = floor.ln_1p();
     let within = |interval: &stats::Interval| {

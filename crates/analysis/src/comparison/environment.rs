@@ -11,9 +11,9 @@ use super::{
     settings::{self, differs},
 };
 
-/// Difference in load average per CPU that suggests other work on the machine.
+/// A larger difference in load average per CPU suggests other work on the machine.
 const MUCH_LOAD: f64 = 0.25;
-/// The machine's basic speed may differ by up to this factor.
+/// Maximum ratio of the machines' basic speeds.
 const ALIKE_STEPS: f64 = 1.25;
 
 /// Maximum length of a scenario's line in a table, in characters.
@@ -33,7 +33,7 @@ pub(super) fn changes(a: &RunRecord, b: &RunRecord, pairs: &[Pair<'_, '_>]) -> V
     }
     let settings = settings::changes(pairs);
     if settings.iter().any(|change| change.important) {
-        // The relevant parts of the text are listed separately.
+        // The settings already list the relevant differences between the scenario texts.
         changes
             .iter_mut()
             .filter(|change| change.property == SCENARIO_TEXT)

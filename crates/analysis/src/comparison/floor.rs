@@ -1,5 +1,5 @@
 //! Noise floor between two runs: [`noise::USUAL_BETWEEN_RUNS`] combined with the precision of the medians, or with
-//! the baseline's noise if larger.
+//! the baseline's noise if it is larger.
 
 use stats::{interval, noise};
 
@@ -8,13 +8,13 @@ use crate::{fits::Fits, observations::Observations, single_trial, words::percent
 
 /// Upper limit for the baseline's noise, as a multiple of the result's own noise.
 const MOST_OF_OWN: f64 = 2.0;
-/// Confidence of the interval that gives the precision of a median. With six trials or more, it ignores one
-/// outlier.
+/// Confidence of the interval that gives the precision of a median. This interval ignores one outlier if there are
+/// six trials or more.
 const REACH: f64 = 0.75;
 
-/// Returns `None` if the precision of the median is unknown, and the assumed noise between runs for other tools.
-/// The baseline's noise is capped at [`MOST_OF_OWN`] times the result's own, because a noisy baseline says little
-/// about a quiet result.
+/// Returns the assumed noise between runs for other tools, and `None` if the precision of a median is unknown. The
+/// baseline's noise is capped at [`MOST_OF_OWN`] times the result's own, because a noisy baseline says little about a
+/// quiet result.
 pub(super) fn floor(a: &Observations<'_>, b: &Observations<'_>, floors: &[Fits; 2]) -> Option<f64> {
     if single_trial::is_imported(a) || single_trial::is_imported(b) {
         return Some(noise::USUAL_BETWEEN_RUNS);
@@ -26,7 +26,7 @@ pub(super) fn floor(a: &Observations<'_>, b: &Observations<'_>, floors: &[Fits; 
 pub(super) fn limitation(pairs: &[Pair<'_, '_>], noise: &[Fits; 2]) -> Option<String> {
     let shortened = pairs.iter().filter_map(|(a, b)| {
         let (most, baseline) = (MOST_OF_OWN * own(a, b)?, of_baselines(a, noise));
-        // The assumed noise between runs covers smaller noise.
+        // Ignore baseline noise that the assumed noise between runs covers.
         (baseline > most && baseline > noise::USUAL_BETWEEN_RUNS).then_some(baseline)
     });
     let shortened: Vec<f64> = shortened.collect();

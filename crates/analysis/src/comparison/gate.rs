@@ -13,11 +13,11 @@ use super::{
 };
 use crate::words::percent;
 
-/// A `threshold` of 0.05 is 5 %.
+/// Decides a gate. `threshold` is a fraction, e.g. 0.05 for 5 %.
 ///
 /// The gate fails if the whole interval of a result's ratio, widened by the noise, is beyond the threshold, if the
-/// interval of a guarded metric is beyond its limit, or if no data arrives any more. It passes if every result of A
-/// has its whole interval within the threshold and no guarded metric exceeds its limit. Otherwise, or if the
+/// interval of a guarded metric is beyond its limit, or if data no longer arrives. It passes if the whole interval of
+/// every result of A is within the threshold and no guarded metric exceeds its limit. In all other cases, and if the
 /// machines or scenarios differ, it is undecided.
 #[must_use]
 pub fn gate(comparison: &RunComparison, threshold: f64, guard_limits: GuardLimits) -> Gate {
@@ -59,7 +59,7 @@ pub fn gate(comparison: &RunComparison, threshold: f64, guard_limits: GuardLimit
     Gate { threshold, guard_limits, outcome, regressions, tolerated, violations, undecided: open }
 }
 
-/// A pass only requires the estimate to be within the limit. The interval is usually so wide that even equal runs
+/// A pass only requires the estimate to be within the limit. The whole interval is usually so wide that equal runs
 /// would not pass.
 fn guarded(guard: &GuardComparison, limits: &GuardLimits) -> Loss {
     let limit = limits.of(guard.metric);
@@ -98,7 +98,7 @@ impl Loss {
         if let Some(reason) = &result.disturbed {
             return Self::Open(reason.clone());
         }
-        // A complete outage has no ratio.
+        // A result with a complete outage has no ratio.
         if result.verdict == Verdict::Worse && result.comparison.is_none() {
             return Self::Established(String::new());
         }

@@ -15,9 +15,9 @@ use crate::{
 };
 
 const TAIL: f64 = 0.99;
-/// Possible relative difference of times between two equal runs.
+/// Ratio by which times may differ between two equal runs.
 const USUAL_RATIO: f64 = 1.1;
-/// Possible absolute difference of fractions between two equal runs.
+/// Amount by which fractions may differ between two equal runs.
 const USUAL_DIFFERENCE: f64 = 0.001;
 
 struct Guard {
@@ -110,7 +110,7 @@ fn verdict(metric: GuardedMetric, change: &BoundedValue, is_enough: bool) -> Ver
     let limit = GuardLimits::default().of(metric);
     let (worse, better) = match metric {
         GuardedMetric::P99 => (USUAL_RATIO, USUAL_RATIO.recip()),
-        // The gate decides by this verdict, which includes silent trials.
+        // The gate uses this verdict directly, because it includes silent trials.
         GuardedMetric::Outage => (limit, -limit),
         _ => (USUAL_DIFFERENCE, -USUAL_DIFFERENCE),
     };
@@ -177,7 +177,7 @@ fn of_outages(trials: &[&Trial], silent: SilentTrials) -> Option<Guard> {
         fractions.extend(own.and_then(|(_, sample)| fraction(sample)));
     }
     if fractions.is_empty() {
-        // Without intervals, only a whole trial can be silent.
+        // If there are no intervals, only a whole trial can be silent.
         let of_trial = |at: u64| (f64::from(u8::from(at < silent.silent)), 1.0);
         fractions = (0..silent.trials).map(of_trial).collect();
     }

@@ -13,14 +13,14 @@ use crate::{
     observations::{self, Observations},
 };
 
-/// Minimum number of trials, as a fraction of A's. Runs with fewer mostly show the noise of trials.
+/// Minimum number of trials, as a fraction of A's. Runs with fewer trials mostly show the noise of trials.
 const ENOUGH_TRIALS: f64 = 0.5;
 
 type Values = BTreeMap<String, f64>;
 
 #[derive(Debug, Default)]
 pub(super) struct History {
-    /// Oldest first. Empty if no other run is comparable.
+    /// The runs, oldest first. The list is empty if no other run is comparable.
     pub(super) runs: Vec<RunId>,
     learned: BTreeMap<String, Learned>,
 }
@@ -29,13 +29,13 @@ pub(super) struct History {
 pub(super) struct Learned {
     pub(super) relative: f64,
     pub(super) runs: usize,
-    /// A's value relative to the reference for B. 1 if A is the reference.
+    /// A's value, divided by the reference for B. It is 1 if A is the reference.
     pub(super) scale: f64,
     by: Reference,
 }
 
-/// B is compared with the historical level, which is known more precisely than a single run. With too few runs at
-/// A's level, B is compared with A.
+/// B is compared with the historical level, which is known more precisely than a single run. If there are too few
+/// runs at A's level, B is compared with A.
 #[derive(Debug, Clone, Copy)]
 enum Reference {
     Level(Next),
@@ -79,7 +79,7 @@ impl Learned {
 }
 
 impl History {
-    /// Selects comparable runs measured by plumb. Excludes B, which is to be judged.
+    /// Selects comparable runs measured by plumb. Excludes B, because B is the run to judge.
     pub(super) fn of(
         a: &RunRecord,
         b: &RunRecord,
@@ -129,7 +129,7 @@ fn fitting(a: &RunRecord, b: &RunRecord, other: &RunRecord, results: &[Observati
     (!environment::changes(a, other, &pairs).iter().any(differs)).then(|| values(pairs))
 }
 
-/// Both runs must be measured by plumb, without remedies, on the same known machine.
+/// Both runs must have the same scenario and be measured by plumb, without remedies, on a known machine.
 fn is_of_one_scenario(a: &RunHeader, other: &RunHeader) -> bool {
     let measured = |run: &RunHeader| {
         run.origin.imported().is_none() && run.remedy_trials.is_none() && run.environment.is_some()
@@ -138,7 +138,7 @@ fn is_of_one_scenario(a: &RunHeader, other: &RunHeader) -> bool {
     !digest.is_empty() && *digest == other.scenario.digest && measured(a) && measured(other)
 }
 
-/// Estimates values as the comparison does, without the noise of each run's baseline.
+/// Estimates values in the same way as the comparison, which leaves out the noise of each run's baseline.
 fn values(pairs: Vec<matching::Pair<'_, '_>>) -> Values {
     let value = |(result, other): matching::Pair<'_, '_>| {
         let values = other.values();

@@ -1,5 +1,5 @@
-//! Judges the ratio of two runs for each result. Their trials are not paired. The noise floor covers what affects a
-//! whole run (placement, addresses, neighbours) and does not show in its trials.
+//! Judges the ratio of two runs for each result. The trials of the two runs are not paired. The noise floor covers
+//! what affects a whole run (placement, addresses, neighbours), because the trials of a run do not show it.
 
 use findings::{Comparison, Difference, Estimate, Interval, ResultComparison, Verdict};
 use stats::{AbResult, Level, ab, noise, sweep, verdict};
@@ -20,7 +20,7 @@ use crate::{
     words::{count, list, percent, value},
 };
 
-/// Maximum difference between equal results, for a few trials from another tool.
+/// Maximum difference between equal results if another tool measured them in a few trials.
 const SAME_OF_FEW: f64 = 0.05;
 
 /// Minimum number of trials per run for a permutation test. The smallest possible p is then 2 / C(8, 4) = 2 / 70.
@@ -48,7 +48,7 @@ pub(super) fn results(
     looks.iter().zip(p).filter_map(judged).collect()
 }
 
-/// Assumes similar noise in all results of a workload.
+/// Returns p-values. Assumes that all results of a workload have similar noise.
 fn chances(pairs: &[Pair<'_, '_>]) -> Vec<Option<f64>> {
     let mut workloads: Vec<&str> = Vec::new();
     let values: Vec<[Vec<f64>; 2]> = pairs.iter().map(|(a, b)| one_metric(a, b)).collect();
@@ -74,7 +74,7 @@ fn one_metric(a: &Observations<'_>, b: &Observations<'_>) -> [Vec<f64>; 2] {
 struct Look<'m> {
     a: &'m Observations<'m>,
     b: &'m Observations<'m>,
-    /// The larger of the assumed and the estimated noise, or [`ALLOWANCE`] with few trials.
+    /// The larger of the assumed and the estimated noise, or [`ALLOWANCE`] if there are few trials.
     floor: Option<f64>,
     learned: Option<Learned>,
     trials: Option<AbResult>,
@@ -91,7 +91,7 @@ impl<'m> Look<'m> {
         let floor = assumed.map(|floor| floor.max(learned.map_or(0.0, |learned| learned.relative)));
         let levels = Level::of(&a.values()).zip(Level::of(&b.values())).map(|(a, b)| [a, b]);
         let trials = floor.filter(|_| !few).and_then(|floor| ab::judge(&a.values(), &b.values(), floor));
-        // The run's fit would add the noise of its baseline.
+        // Do not use the run's fit, because it would add the noise of the baseline.
         let values = [a, b].map(|it| single_trial::estimate(it).or_else(|| compare::estimate(&it.values())));
         Self { a, b, floor, learned, trials, values, levels }
     }
@@ -141,8 +141,8 @@ impl<'m> Look<'m> {
         })
     }
 
-    /// `others` names the disturbing processes in A and in B. The text is equal for all results, so it is shown
-    /// only once.
+    /// `others` names the disturbing processes in A and in B. The text is the same for all results, so that it is
+    /// shown only once.
     fn disturbed(&self, others: &[String; 2]) -> Option<String> {
         let runs = [("A", self.a, &others[0]), ("B", self.b, &others[1])];
         let disturbed = runs.into_iter().filter(|(_, result, _)| disturbance::is_mostly_disturbed(result));
@@ -174,7 +174,7 @@ impl<'m> Look<'m> {
         Some(compare::comparison(&judged.ratio, difference, self.values[0]?.estimate))
     }
 
-    /// Uses a tolerance, because there are too few trials to estimate their noise.
+    /// Judges by a tolerance, because there are too few trials to estimate their noise.
     fn of_few(&self) -> Option<Comparison> {
         let [of_a, of_b] = self.levels.as_ref()?;
         let mut comparison = single_trial::compare((self.b, of_b), (self.a, of_a))?;
@@ -267,7 +267,7 @@ impl<'m> Look<'m> {
         Some(format!("Each average is a mixture of two levels: {low}, and {high}."))
     }
 
-    /// Explains a difference from the history's level that the ratio to A does not show.
+    /// Explains the verdict if the ratio to A would give another verdict than the historical level.
     fn level(&self, comparison: &Comparison) -> Option<String> {
         let (trials, runs) = self.trials.zip(self.learned)?;
         let from_a = compare::converted(trials.judged(ab::MOST_P, self.floor?));

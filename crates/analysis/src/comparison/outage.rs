@@ -6,7 +6,7 @@ use stats::{ab::MOST_P, cluster};
 
 use crate::{compare, observations::Observations, words::count};
 
-/// With fewer trials in either run, a change may be due to chance.
+/// Minimum number of trials in each run. With fewer, a change may be due to chance.
 pub(super) const ENOUGH: usize = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub(super) struct SilentTrials {
 
 impl SilentTrials {
     pub(super) fn of(result: &Observations<'_>) -> Self {
-        // A duration of zero is not an outage.
+        // A rate of zero is an outage, but a duration of zero is not.
         let is_silent = |value: &&f64| **value == 0.0 && result.metric.more_is_better() == Some(true);
         let values = result.values();
         let silent = values.iter().filter(is_silent).count();
@@ -69,7 +69,7 @@ fn unanswered(result: &Observations<'_>, b: &RunRecord) -> Option<ResultComparis
     let tried = b.trials.iter().filter(|trial| trial.result == record.id && trial.arm == Arm::Measure);
     let mut trials = 0;
     for trial in tried {
-        // B recorded a different metric.
+        // B recorded a different metric or received data.
         if trial.metric() != result.metric || trial.value(result.metric).is_some() {
             return None;
         }

@@ -1,4 +1,4 @@
-//! Differences in load, placement, sockets and devices between two runs' results. Each is listed once.
+//! Differences in load, placement, sockets and devices between two runs' results. Each difference is listed once.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::{
     workload_summary,
 };
 
-/// If more offloads of a device differ, they are counted instead of listed.
+/// Maximum number of a device's offloads to list. If more offloads differ, they are counted.
 const MOST_OFFLOADS: usize = 4;
 const WEIGHTY: [&str; 5] = ["segmentation", "gro", "gso", "checksum", "scatter"];
 

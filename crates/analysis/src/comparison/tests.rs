@@ -112,7 +112,7 @@ fn equal_runs_are_the_same_within_noise() {
         }
         let summary =
             format!("{blocks} blocks, noise {}: {same} same, {false_alarms} alarms of 40", noise.trial);
-        // With this noise, a difference of half the value could be hidden in one of the four results.
+        // With this noise, one of the four results could hide a difference of half its value.
         let least = if noise.trial > 0.05 { 30 } else { 38 };
         assert!(same >= least && false_alarms <= 2, "{summary}");
     }

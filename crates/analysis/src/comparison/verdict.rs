@@ -48,7 +48,7 @@ fn of(comparison: &RunComparison, verdict: Verdict) -> impl Iterator<Item = &Res
     comparison.results.iter().filter(move |result| result.verdict == verdict)
 }
 
-/// Ignores disturbed results and those without a ratio.
+/// Ignores results with an unknown verdict if they are disturbed or have no ratio.
 fn largest<'a>(results: impl Iterator<Item = &'a ResultComparison>) -> Option<&'a ResultComparison> {
     let is_unknown =
         |result: &ResultComparison| result.disturbed.is_some() || decisive_change(result).is_none();
@@ -56,7 +56,7 @@ fn largest<'a>(results: impl Iterator<Item = &'a ResultComparison>) -> Option<&'
     known.largest(|one| size(one))
 }
 
-/// Twice as much and half as much are equally far from equal. An outage is farther than any ratio.
+/// Doubling and halving a value are changes of equal size. An outage is larger than any ratio.
 pub(super) fn size(result: &ResultComparison) -> f64 {
     decisive_change(result).map_or(f64::INFINITY, |change| change.ratio.ln().abs())
 }

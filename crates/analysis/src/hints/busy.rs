@@ -1,4 +1,4 @@
-//! `generator-limited` and `receiver-limited`: one of our threads used all of its CPU.
+//! `generator-limited` and `receiver-limited`: one of plumb's threads used all of its CPU.
 
 use findings::{Evidence, Remedy, Severity, phrase};
 use samples::ValidityWarning;

@@ -26,7 +26,7 @@ fn look(trial: &SingleTrial<'_>) -> Option<Claim> {
         .with_evidence([
             Evidence::new("data accepted from the sender").text(format!("{sent} within {}", stall.carried))
         ])
-        .with_limits(["A receiver that stopped reading or a path that failed looks the same."])
+        .with_limits(["A receiver that stops reading looks the same as a path that fails."])
         .with_remedy(Remedy::manual(
             "Find the largest packet that passes: `plumb ping` reports it if larger messages are lost",
             vec!["plumb ping SERVER -m 1472".to_owned(), "tracepath -n SERVER".to_owned()],

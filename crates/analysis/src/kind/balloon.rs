@@ -7,8 +7,8 @@ use workload::{BalloonData, Work};
 use super::KindAnalysis;
 use crate::{observations::Observations, series::Series};
 
-/// Each move is a single sample. Memory becomes scarce during a trial, so a change does not mean that the machine
-/// drifts.
+/// Each move is a single sample. The rate may change during a trial because memory becomes scarce, so a change does
+/// not mean that the machine drifts.
 impl KindAnalysis for BalloonData {
     fn cpu_per_work(&self, usage: &CpuUsage) -> Option<f64> {
         Some(usage.own_cpus()? / self.rate()? * Work::Memory.for_cpu().0)

@@ -34,7 +34,7 @@ impl KindAnalysis for ConnectData {
 }
 
 pub(crate) fn summary(result: &Observations<'_>) -> Option<ConnectSummary> {
-    // Most failures are in trials without a successful connection.
+    // Include trials without a successful connection, because most failures occur in them.
     let barren = result.unusable.iter().copied().filter(|trial| trial.arm == Arm::Measure);
     together(
         &result

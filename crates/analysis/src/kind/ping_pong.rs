@@ -18,8 +18,8 @@ impl KindAnalysis for PingPongData {
         (SamplingUnit::RoundTrips, modality::points(&self.round_trips))
     }
 
-    /// Uses CPU time as a rate, because it includes the warm-up and the histogram does not. Returns `None` with a
-    /// concurrent stream, which takes most of the CPU time.
+    /// Uses the average number of busy CPUs, because the CPU time includes the warm-up but the histogram does not.
+    /// Returns `None` if there is a background stream, because it takes most of the CPU time.
     fn cpu_per_work(&self, usage: &CpuUsage) -> Option<f64> {
         let count = self.round_trips.count();
         (count > 0 && self.under.is_none()).then_some(())?;
@@ -32,7 +32,7 @@ impl KindAnalysis for PingPongData {
 }
 
 pub(crate) fn summary(result: &Observations<'_>) -> Option<LatencySummary> {
-    // Most losses are in trials without a reply.
+    // Include trials without a reply, because most losses occur in them.
     let silent = result.unusable.iter().copied().filter(|trial| trial.arm == Arm::Measure);
     let all: Vec<&PingPongData> = result.trials().chain(silent).filter_map(ping_pong).collect();
     together(&all)

@@ -1,4 +1,4 @@
-//! Columns reported by another tool, as medians over the trials.
+//! Columns reported by another tool. The values are medians over the trials.
 
 use findings::{ConsumerCost, ConsumerUnit, SingleOutcome};
 use samples::CpuUsage;

@@ -20,7 +20,7 @@ use crate::{
 };
 
 impl KindAnalysis for StreamData {
-    /// Uses the receivers' intervals, or the senders' if a receiver reported only a total.
+    /// Uses the receivers' intervals, or the senders' intervals if a receiver reported only a total.
     fn series(&self, asked: Option<Nanos>) -> Series {
         let has_intervals =
             |flow: &Flow| flow.receiver.intervals.len() > 1 || flow.sender.intervals.len() <= 1;
@@ -33,7 +33,7 @@ impl KindAnalysis for StreamData {
         Series { of, length, rates: together(&ends, length) }
     }
 
-    /// The CPU counters include the warm-up, so its bytes count, too.
+    /// Includes the bytes of the warm-up, because the CPU counters include the warm-up.
     fn cpu_per_work(&self, usage: &CpuUsage) -> Option<f64> {
         let (work, bytes) = self.work()?;
         Some(usage.own_cpus()? * usage.machine.elapsed.seconds() / bytes * work.for_cpu().0)
@@ -75,7 +75,7 @@ pub(crate) fn tcp(trials: &[&[Flow]]) -> Option<TcpSummary> {
     }
     let sum =
         |samples: &[TcpSample], of: fn(&TcpSample) -> u32| samples.iter().map(|it| u64::from(of(it))).sum();
-    // Other tools' servers report only retransmits, so zeros elsewhere mean unknown.
+    // Other tools' servers report only retransmits, so a zero in another field means that it is unknown.
     let windows = || senders.iter().map(|tcp| tcp.cwnd).filter(|window| window.0 > 0);
     let rtts = senders.iter().map(|tcp| tcp.rtt.0 as f64).filter(|rtt| *rtt > 0.0);
     let all_time: Nanos =
@@ -156,7 +156,7 @@ fn stability(result: &Observations<'_>) -> Option<f64> {
     describe::median(&spreads)
 }
 
-/// In bits per second, without the warm-up. `None` without data.
+/// Returns the received bits per second without the warm-up, or `None` if there is no data.
 pub(crate) fn received(flows: &[Flow], direction: Option<Direction>) -> Option<f64> {
     total(flows, direction, |flow| &flow.receiver)
 }
@@ -175,7 +175,7 @@ fn total(flows: &[Flow], direction: Option<Direction>, end: fn(&Flow) -> &EndSer
     ends().any(|series| series.elapsed().0 > 0).then(|| EndSeries::rate_together(ends()).0)
 }
 
-/// In bits per second, without the warm-up.
+/// Returns the rates in bits per second, without the warm-up.
 fn together(ends: &[&EndSeries], asked: Nanos) -> Vec<f64> {
     let series: Vec<Vec<&Interval>> = ends.iter().map(|end| end.measured().collect()).collect();
     let shortest = series.iter().map(Vec::len).min().unwrap_or(0);

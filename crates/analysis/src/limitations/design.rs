@@ -1,4 +1,4 @@
-//! Limitations due to the design of a run: results that ran out of time, and missing CPU time.
+//! Limitations due to the design of a run: the time budget was used up, or CPU time is missing.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ pub(super) fn limitations(record: &RunRecord) -> Vec<String> {
     out_of_time(record).into_iter().chain(without_cpu(record)).collect()
 }
 
-/// Results are ranked by value only, unless CPU time is known for all that compete.
+/// If the CPU time of a competing result is unknown, results are ranked by value only.
 fn without_cpu(record: &RunRecord) -> Option<String> {
     let design = &record.header.design;
     if !design.is_adaptive() || design.until_clear || design.objective == Objective::Max {

@@ -1,4 +1,4 @@
-//! Cost of the probes: compares probed and unprobed trials within blocks.
+//! Cost of the probes. Compares the probed and the unprobed trial of each block.
 
 use findings::{CpuProbeCost, Interval, ProbeCost};
 use samples::Trial;
@@ -25,7 +25,7 @@ fn of_workload(workload: &str, measured: &[Observations<'_>]) -> Option<ProbeCos
     let results: Vec<&Observations<'_>> =
         measured.iter().filter(|result| result.record.workload == workload).collect();
     let metric = results.first()?.metric;
-    // A pair with a zero has no ratio.
+    // A pair that contains a zero has no ratio.
     let pairs: Vec<(f64, f64)> = results
         .iter()
         .filter(|result| result.metric == metric)

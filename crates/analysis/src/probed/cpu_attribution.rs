@@ -1,4 +1,4 @@
-//! CPU attribution over the probed trials, compared with the kernel's busy time. Sums the times of all trials
+//! CPU attribution over the probed trials, compared with the kernel's busy time. The times of all trials are added up
 //! before dividing, because the owners' medians would not add up to the median busy time.
 
 use crate::order::sort_descending;

@@ -1,4 +1,5 @@
-//! Latency breakdown over all probed trials: merges equal steps, and compares their medians with the round trip.
+//! Latency breakdown over all probed trials. Equal steps are merged, and their medians are compared with the round
+//! trip.
 
 use findings::{LatencyBreakdown, Leg, StepSummary};
 use samples::{HopEvent, HopPoint, MessagePath, Trial};
@@ -52,7 +53,7 @@ fn most_taken<'a>(all: &[TracedTrial<'a>]) -> Option<&'a MessagePath> {
         .iter()
         .map(|(_, latency_breakdown)| *latency_breakdown)
         .filter(|latency_breakdown| latency_breakdown.followed > 0 && !latency_breakdown.steps.is_empty());
-    // Takes the first of several maxima, so that equal records give equal findings.
+    // `max_by_key` returns the last of several maxima, so reverse the order to get the first.
     known.rev().max_by_key(|latency_breakdown| followed(latency_breakdown))
 }
 

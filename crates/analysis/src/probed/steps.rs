@@ -8,7 +8,7 @@ use samples::{HopEvent, HopPoint, MessagePath, Trial};
 use crate::observations::Observations;
 
 pub(super) struct Steps<'a> {
-    /// Bridges on the path without a probe point, by host.
+    /// The bridges on the path that have no probe point, by host.
     bridges: BTreeMap<&'a str, &'a str>,
     translating: Vec<&'a str>,
 }

@@ -242,7 +242,7 @@ fn point(event: HopEvent, device: &str, kind: &str) -> HopPoint {
     HopPoint { event, device: some(device), kind: some(kind) }
 }
 
-/// From a pod over its bridge and a tunnel to a host with NAT, and on to the server there.
+/// A path from a pod over its bridge and a tunnel to a server on a host with NAT.
 fn points() -> Vec<HopPoint> {
     use HopEvent::{ClientReceives, ClientSends, Queued, Received, ServerReceives, ServerSends, Transmitted};
     vec![

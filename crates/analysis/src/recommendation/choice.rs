@@ -83,7 +83,8 @@ fn by_cpu(
     })
 }
 
-/// The lower end of the ratio's interval, if any, must reach the fraction.
+/// The lower end of the ratio's interval must reach the fraction `share`. If there is no interval, the ratio itself
+/// must reach it.
 fn is_within(setting: &Setting<'_>, best: &Setting<'_>, share: f64) -> bool {
     if setting.result.id == best.result.id {
         return true;

@@ -1,4 +1,4 @@
-//! Total CPU time of settings, over the owners known for all of them.
+//! Total CPU time of settings. Only owners that are known for all settings count.
 
 use findings::{ConsumerCost, ConsumerUnit};
 use samples::Trial;
@@ -14,7 +14,8 @@ pub(super) struct Cpu {
     pub(super) trials: Vec<f64>,
 }
 
-/// Returns the owners known for every result in one unit. The machine's time includes its threads.
+/// Returns the owners that every result has in the same unit, and this unit. If the machine is one of them, it is the
+/// only one, because its time includes the threads.
 pub(super) fn consumers(results: &[&Observations<'_>]) -> (Vec<String>, Option<ConsumerUnit>) {
     let all: Vec<Vec<ConsumerCost>> = results.iter().map(|result| cpu_attribution::costs(result)).collect();
     let Some(first) = all.first().and_then(|costs| costs.last().or(costs.first())) else {

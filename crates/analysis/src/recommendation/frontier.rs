@@ -7,7 +7,7 @@ use super::{
     sweep::{Setting, Sweep},
 };
 
-/// Minimum relative step in CPU time. Smaller steps are noise and have no marginal gain.
+/// Minimum relative step in CPU time. Smaller steps are noise, so no marginal gain is computed for them.
 const LEAST_STEP: f64 = 0.01;
 
 pub(super) fn frontier(sweep: &Sweep<'_>) -> Vec<FrontierPoint> {

@@ -7,7 +7,7 @@ use stats::curve;
 use super::sweep::{Factor, Setting, Sweep};
 use crate::compare;
 
-/// With fewer levels, the knee would be one of the ends.
+/// Minimum number of levels. With fewer, the knee would be one of the ends.
 const FEWEST_LEVELS: usize = 3;
 
 pub(super) fn knees(sweep: &Sweep<'_>) -> Vec<Knee> {
@@ -19,7 +19,7 @@ fn knee(sweep: &Sweep<'_>, factor: &Factor<'_>) -> Option<Knee> {
     let at = |number| sweep.settings.iter().filter(move |it| it.number(factor.name) == Some(number));
     let best: Vec<(&str, &Setting<'_>)> =
         factor.levels.iter().filter_map(|(number, label)| Some((*label, best_of(at(*number))?))).collect();
-    // The best setting at a level may be best by chance, so pass all settings.
+    // Pass all settings of a level, because the best one may be best by chance.
     let goods = |number| at(number).map(|setting| setting.goods.clone()).collect();
     let goods: Vec<Vec<Vec<f64>>> = factor.levels.iter().map(|(number, _)| goods(*number)).collect();
     let found = curve::plateau_of_best(&goods)?;

@@ -14,13 +14,13 @@ pub(super) struct Apart {
 
 enum Basis {
     Trials(Contest),
-    /// With single trials, log differences up to this value count as noise.
+    /// The settings have single trials. Differences of logarithms up to this value count as noise.
     Tolerance(f64),
 }
 
 impl Apart {
-    /// Each setting has a score and the scores of its trials, all positive. Settings without trials rank below all
-    /// others.
+    /// Each setting has a score and the scores of its trials. All scores are positive. Settings without trials rank
+    /// below all other settings.
     pub(super) fn of(settings: &[(f64, Vec<f64>)]) -> Self {
         let logs: Vec<Vec<f64>> =
             settings.iter().map(|(_, trials)| trials.iter().map(|score| score.ln()).collect()).collect();
@@ -60,7 +60,8 @@ impl Apart {
     }
 }
 
-/// Estimates the noise from the settings near the best one, assuming that they hardly differ otherwise.
+/// Estimates the noise from the settings near the best one. Assumes that these settings would hardly differ without
+/// noise.
 fn scatter(scores: &[f64]) -> f64 {
     let best = scores.iter().copied().fold(0.0, f64::max);
     let near: Vec<f64> = scores

@@ -1,4 +1,4 @@
-//! The results of a workload and path as settings of a sweep.
+//! A sweep: the results of a workload on a path, as settings.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub(super) struct Sweep<'a> {
     pub(super) settings: Vec<Setting<'a>>,
     pub(super) silent: Vec<&'a str>,
     pub(super) factors: Vec<Factor<'a>>,
-    /// Owners with known CPU time for every setting. Empty if not recorded.
+    /// The owners whose CPU time is known for every setting. Empty if CPU time was not recorded.
     pub(super) consumers: Vec<String>,
     pub(super) unit: Option<ConsumerUnit>,
 }
@@ -35,14 +35,15 @@ pub(super) struct Setting<'a> {
     pub(super) result: &'a ResultRecord,
     pub(super) value: f64,
     more: bool,
-    /// Each trial's value, or its reciprocal if less is better.
+    /// The value of each trial, or its reciprocal if less is better.
     pub(super) goods: Vec<f64>,
-    /// `None` unless known for every setting.
+    /// CPU time, or `None` unless it is known for every setting.
     pub(super) cpu: Option<Cpu>,
 }
 
 impl<'a> Sweep<'a> {
-    /// Returns `None` with too few results, no numeric factor, or a metric without a better direction.
+    /// Returns `None` if there are too few results, no factor is numeric, or neither direction of the metric is
+    /// better.
     pub(super) fn of(
         workload: &'a str,
         path: &'a str,

@@ -37,7 +37,7 @@ fn published() -> Answer {
     answers.remove(0)
 }
 
-/// Findings with remedies, such as `too-many-queues`, do not compete with the setting.
+/// The verdict does not also suggest the remedies of findings, such as `too-many-queues`.
 #[test]
 fn published_sweep_concludes_with_a_setting_only() {
     let verdict = analyse(&published_run().record).verdict;

@@ -14,7 +14,8 @@ pub(crate) const RULE: Rule = Rule::symptom("below-expected", look);
 
 /// Minimum fraction of the requested rate that should arrive.
 const OF_ASKED: f64 = 0.95;
-/// Minimum fraction of a link's rate that should arrive as payload. TCP over Ethernet with MTU 1500 has at most 0.94.
+/// Minimum fraction of a link's rate that should arrive as payload. TCP over Ethernet with an MTU of 1500 reaches at
+/// most 0.94.
 const OF_LINK: f64 = 0.9;
 const LINKS: [&str; 6] = ["link", "link-rate", "link-speed", "nic", "wire", "wire-rate"];
 /// Maximum round trip, as a multiple of the cost of a wake-up and two system calls per end.

@@ -31,7 +31,7 @@ fn is_minor(modality: &Modality) -> bool {
     modality.of == SamplingUnit::RoundTrips && high.min(1.0 - high) < MINORITY
 }
 
-/// Level shifts within trials explain some bimodal results, which `level-shift` reports.
+/// Returns `None` if level shifts within trials explain the two levels, because `level-shift` reports them.
 fn unexplained(result: &ResultSummary, modality: Modality) -> Option<Modality> {
     let most = result
         .shifts

@@ -30,7 +30,7 @@ enum Harm {
     Fatal,
     /// The workload sends packets of this size, but some data arrived.
     Stalls,
-    /// The workload sends packets of this size, but the replies may be lost instead.
+    /// The workload sends packets of this size, but the probe may have lost only replies.
     Unknown,
     /// The workload has no packets of this size.
     None,

@@ -12,7 +12,7 @@ use crate::kind;
 
 pub(crate) const RULE: Rule = Rule::cause("buffer-limited", look);
 
-/// Minimum fraction of the time that matters.
+/// Minimum fraction of the time for which a buffer limits the sender.
 pub(crate) const MUCH: f64 = 0.1;
 
 /// A buffer that limits the sender for this fraction of the time determines the throughput.
@@ -23,13 +23,14 @@ const BUSY: f64 = 0.85;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Buffer {
-    /// The receiver's buffer, through the advertised window.
+    /// The receiver's buffer, which limits the sender through the advertised window.
     Receive,
     Send,
 }
 
 impl Buffer {
-    /// An autotuned send buffer is full whenever the path is the bottleneck, so only a fixed one counts.
+    /// Returns the buffer that limits the sender. A send buffer counts only if its size is fixed, because an
+    /// autotuned one is full whenever the path is the bottleneck.
     pub(crate) fn that_holds(tcp: &TcpSummary, fixed: bool) -> Option<(Self, f64)> {
         let (receive, send) = (tcp.receive_window_limited?, tcp.send_buffer_limited?);
         if receive >= send { Some((Self::Receive, receive)) } else { fixed.then_some((Self::Send, send)) }

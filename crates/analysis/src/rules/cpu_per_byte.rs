@@ -11,7 +11,7 @@ use crate::words::number;
 pub(crate) const RULE: Rule =
     Rule::cause("cpu-per-byte", look).over(&["generator-limited", "receiver-limited"]);
 
-/// Minimum fraction of the loss, on a logarithmic scale, that the CPU cost per byte explains.
+/// Minimum fraction of the loss that the CPU cost per byte must explain, on a logarithmic scale.
 const MOST: f64 = 0.75;
 /// With fewer idle CPUs, there is nothing to spread the load to.
 const IDLE: f64 = 0.5;
@@ -19,7 +19,7 @@ const IDLE: f64 = 0.5;
 struct DearStep<'a> {
     result: &'a ResultSummary,
     below: &'a ResultSummary,
-    /// CPU-seconds per GB, for the step and the path below it.
+    /// CPU-seconds per GB of the step, and of the path below it.
     seconds: [f64; 2],
     cpu: CpuCost,
     busy: f64,
@@ -31,7 +31,7 @@ impl DearStep<'_> {
     }
 }
 
-/// One finding per workload, for the most expensive step. The others are evidence.
+/// Makes one finding per workload, about the most expensive step. The other steps are evidence.
 fn look(context: &Context<'_>) -> Vec<Claim> {
     let cost_breakdowns = &context.findings.cost_breakdowns;
     let first = |workload: &str| cost_breakdowns.iter().find(|breakdown| breakdown.workload == workload);

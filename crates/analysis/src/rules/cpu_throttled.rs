@@ -18,7 +18,7 @@ pub(crate) const RULE: Rule = Rule::cause("cpu-throttled", look).counted().over(
     "workload-limit",
 ]);
 
-/// Fraction of the periods in which the quota was used up. A single one may be due to chance.
+/// Minimum fraction of the periods in which the quota was used up. A single such period may be due to chance.
 const WORTH_A_WARNING: f64 = 0.02;
 const SERIOUS: f64 = 0.2;
 

@@ -17,7 +17,7 @@ pub(crate) const RULE: Rule = Rule::cause("cwnd-limited", look);
 
 /// The window is full if at least this fraction of it is in flight.
 const FULL: f64 = 0.8;
-/// If the round trip exceeds this multiple of the minimum, a queue on the path is the bottleneck.
+/// If the round trip exceeds this multiple of its minimum, a queue on the path is the bottleneck.
 const QUEUED: f64 = 2.0;
 const MOST_STREAMS: u32 = 128;
 

@@ -21,12 +21,12 @@ pub(crate) struct DirectionPair<'a> {
     pub(crate) faster_way: Phrase,
     pub(crate) slower_value: f64,
     pub(crate) faster_value: f64,
-    /// From 0 to 1.
+    /// The slower direction's performance as a fraction of the faster one's, from 0 to 1.
     pub(crate) keeps: f64,
     pub(crate) sure: bool,
     pub(crate) limitation: Option<&'static str>,
-    /// The slower direction relative to the faster one. `None` for bidirectional traffic, which has both in one
-    /// trial.
+    /// Compares the slower direction with the faster one. `None` for bidirectional traffic, where one trial contains
+    /// both directions.
     pub(crate) change: Option<Comparison>,
 }
 

@@ -18,7 +18,8 @@ pub(crate) const RULE: Rule = Rule::measurement("disturbed", look).over(&[
     "warm-up-too-short",
 ]);
 
-/// One finding per run. Repeated and excluded trials do not affect any number.
+/// Makes one finding per run. Does not count discarded attempts and excluded trials, because no number is based on
+/// them.
 fn look(context: &Context<'_>) -> Vec<Claim> {
     let disturbed: Vec<&Trial> = context
         .measured

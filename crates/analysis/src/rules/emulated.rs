@@ -17,7 +17,7 @@ const SLOW_CALL_NANOS: f64 = 2000.0;
 struct Sign {
     evidence: Evidence,
     sure: bool,
-    /// All results if empty.
+    /// The affected results. An empty list means all results.
     results: Vec<String>,
 }
 

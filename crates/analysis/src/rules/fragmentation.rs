@@ -28,8 +28,8 @@ struct Pieces<'a> {
 }
 
 impl Pieces<'_> {
-    /// Fragment payloads are multiples of 8 bytes (RFC 791, section 3.2). IPv6 adds a fragment header of 8 bytes
-    /// (RFC 8200, section 4.5).
+    /// Returns the number of fragments. Their payloads are multiples of 8 bytes (RFC 791, section 3.2). IPv6 adds a
+    /// fragment header of 8 bytes (RFC 8200, section 4.5).
     fn number(&self) -> u64 {
         let ip = u64::from(ip_header(self.is_ipv4));
         let overhead = if self.is_ipv4 { ip } else { ip + 8 };
@@ -50,7 +50,7 @@ fn pieces<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Option<
     let (is_ipv4, probed) = (is_ipv4(result), result.path_mtu.is_some());
     let (payload, headers, of) = match datagram(&measured.record.sent) {
         Some(payload) => (payload, udp_headers(is_ipv4).into(), "datagrams"),
-        // Sockets soon reduce their segments to a device's MTU, so only a probe shows fragmentation.
+        // Sockets soon reduce their segments to the MTU of a device, so TCP needs a probe to show fragmentation.
         None => {
             let segment = result.path_mtu.and_then(|_| segment(result))?;
             (segment, u64::from(ip_header(is_ipv4)) + TCP, "segments")
@@ -131,7 +131,7 @@ fn remedy(worst: &Pieces<'_>) -> Remedy {
     let result = worst.result;
     let names: Vec<String> = result.devices.iter().map(|device| device.device.clone()).collect();
     let tunnel = result.devices.iter().any(|device| is_tunnel(&device.kind));
-    // A tunnel's devices need a smaller MTU than the devices below.
+    // A tunnel's devices need a smaller MTU than the devices below, so the devices cannot share one MTU.
     let one_size = !tunnel && !names.is_empty() && worst.packet <= MOST_MTU;
     let mtu = u32::try_from(worst.packet).unwrap_or(u32::MAX);
     Remedy {

@@ -59,7 +59,7 @@ fn finding(worst: &Jumpy<'_>, found: &[Jumpy<'_>], context: &Context<'_>) -> Cla
     .with_remedy(remedy(free))
 }
 
-/// Users see trials numbered from one.
+/// Returns the number of the trial for users, starting at one.
 const fn ordinal(shift: &ResultShift) -> u32 {
     shift.trial.saturating_add(1)
 }

@@ -1,4 +1,4 @@
-//! Common code of the rules about saturated ends: finds results with the same kind of warning in most trials.
+//! Common code of the rules about saturated ends: finds results in which most trials have the same kind of warning.
 
 use samples::ValidityWarning;
 use workload::Mode;

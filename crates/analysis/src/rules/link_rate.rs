@@ -1,4 +1,4 @@
-//! `link-rate`: a path has exactly the rate of a common link.
+//! `link-rate`: a path reaches exactly the rate of a common link.
 
 use units::BitRate;
 use workload::{Metric, Transport};
@@ -10,7 +10,7 @@ pub(crate) const RULE: Rule =
 
 /// Common rates of links and rate limiters, in bit/s.
 const RATES: [f64; 10] = [1e8, 1e9, 2.5e9, 5e9, 1e10, 2.5e10, 4e10, 5e10, 1e11, 2e11];
-/// Header bytes per TCP segment: IPv4 20, TCP 20, timestamps 12; IPv6 adds 20.
+/// Header bytes per TCP segment: IPv4 and TCP have 20 each, and timestamps 12. IPv6 adds another 20.
 const HEADERS: [f64; 2] = [52.0, 72.0];
 /// Overhead per packet in bytes: as counted by a shaper (Ethernet header), and on the wire (also preamble, FCS and
 /// gap).

@@ -1,5 +1,5 @@
 //! The rules that produce findings, one per file. A rule only examines existing numbers, and docs/findings/ID.md
-//! documents it. To add a rule, add a file with its test case, its lines here, and a page.
+//! documents it. To add a rule, add a file with the rule and its test case, list the rule here, and write its page.
 
 mod backlog_drops;
 mod below_expected;
@@ -59,7 +59,6 @@ mod unsteady;
 mod vhost_off;
 mod vhost_pairs;
 mod vhost_slower;
-mod vxlan_cost;
 mod wait_mistaken_for_work;
 mod waiting;
 mod warm_up_too_short;
@@ -79,7 +78,7 @@ const ONE: &str = "this test";
 
 pub(crate) struct Context<'a> {
     pub(crate) header: &'a RunHeader,
-    /// Results, noise floors, cost breakdowns and effects, without findings.
+    /// All results, noise floors, cost breakdowns and effects. The list of findings is still empty.
     pub(crate) findings: &'a Findings,
     pub(crate) measured: &'a [Observations<'a>],
     pub(crate) fits: &'a Fits,
@@ -117,7 +116,7 @@ impl Subject for Context<'_> {
 
 pub(crate) type Rule = rule::Rule<Context<'static>>;
 
-/// Earlier rules break ties.
+/// The order decides between findings of equal severity.
 macro_rules! rules {
     ($($rule:ident,)*) => {
         pub(crate) const ALL: &[Rule] = &[$($rule::RULE),*];
@@ -176,7 +175,7 @@ rules! {
     tail_latency,
     step_dominates,
     below_expected,
-    vxlan_cost,
+    tunnel_cost,
     generator_limited,
     receiver_limited,
     cpu_unexplained,
@@ -186,3 +185,4 @@ rules! {
 
 #[cfg(test)]
 mod tests;
+mod tunnel_cost;

@@ -11,7 +11,7 @@ use crate::words::size;
 
 pub(crate) const RULE: Rule = Rule::cause("mtu-mismatch", look);
 
-/// Trials without a probe are excluded.
+/// A result whose path passes smaller packets than expected. Only trials with a probe count.
 struct Mismatch<'a> {
     result: &'a ResultSummary,
     carried: u32,
@@ -32,7 +32,8 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
         .collect()
 }
 
-/// Without a lab, the probe before each trial uses the ends' MTU, so it does not find a smaller one in between.
+/// On existing paths, the probe before each trial tests only the MTU of the ends, so it misses a smaller MTU in
+/// between.
 fn smaller_than_sender(context: &Context<'_>) -> Vec<Claim> {
     let mut paths: BTreeMap<&str, Vec<Sent<'_>>> = BTreeMap::new();
     for (result, measured) in context.results().filter(|(result, _)| PathRecord::exists(&result.layers)) {
@@ -113,7 +114,7 @@ fn finding(first: &Mismatch<'_>, found: &[Mismatch<'_>]) -> Claim {
     .with_remedy(remedy(first))
 }
 
-/// In a lab, the probed MTU can be set at both ends, so that no larger packets are sent.
+/// In a lab, both ends can use the probed MTU, so that they send no larger packets.
 fn remedy(first: &Mismatch<'_>) -> Remedy {
     Remedy {
         change: first.ends.clone().map(|devices| Change::Mtu { devices, mtu: first.carried }),

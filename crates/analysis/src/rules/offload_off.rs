@@ -10,7 +10,7 @@ use super::{ethtool, prelude::*, significance};
 use crate::words::list_devices;
 
 pub(crate) const RULE: Rule = Rule::cause("offload-off", look).over(&[
-    "vxlan-cost",
+    "tunnel-cost",
     "cpu-per-byte",
     "softirq-bound",
     "generator-limited",
@@ -19,14 +19,14 @@ pub(crate) const RULE: Rule = Rule::cause("offload-off", look).over(&[
 
 const TUNNEL_KINDS: [&str; 2] = ["vxlan", "geneve"];
 const WANTED: [&str; 3] = ["tx-tcp-segmentation", "tx-generic-segmentation", "rx-gro"];
-/// E.g. <https://github.com/projectcalico/calico/issues/11435>.
+/// An example is <https://github.com/projectcalico/calico/issues/11435>.
 const TUNNELS: &str =
     "Some NICs lose the checksums of tunneled packets, and then checksum offload must stay off.";
 const MUCH: f64 = 0.5;
 /// If the slower side reaches this fraction of the faster one, the finding is only a note.
 const LITTLE: f64 = 0.9;
 
-/// Features disabled on the slower side but enabled on the faster one, by device.
+/// Features that are disabled on the slower side but enabled on the faster side, by device.
 type Off = BTreeMap<String, BTreeSet<String>>;
 
 struct Loss<'a> {
@@ -37,7 +37,7 @@ struct Loss<'a> {
     off: Off,
 }
 
-/// One finding per factor and level, because the same devices on several paths are one problem.
+/// Makes one finding per factor and level, because a device on several paths is a single problem.
 fn look(context: &Context<'_>) -> Vec<Claim> {
     let mut groups: BTreeMap<(&str, &str), Vec<Loss<'_>>> = BTreeMap::new();
     for loss in context.findings.effects.iter().filter_map(|effect| loss(effect, context)) {
@@ -50,7 +50,7 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
     claims.into_iter().map(|(_, finding)| finding).chain(on_existing_hosts(context)).collect()
 }
 
-/// No scenario sets offloads of existing hosts, so there is nothing to compare.
+/// Examines existing hosts. Scenarios do not change their offloads, so there is nothing to compare.
 fn on_existing_hosts(context: &Context<'_>) -> Vec<Claim> {
     let is_affected = |result: &&ResultSummary| {
         let is_bulk = result.metric == Metric::Throughput && PathRecord::exists(&result.layers);
@@ -99,8 +99,8 @@ pub(crate) fn of_devices(devices: &[DeviceState]) -> Vec<Claim> {
 }
 
 fn missing(device: &DeviceState) -> Vec<&'static str> {
-    // A veth pair passes large packets on unsplit. It is created with GRO off (veth_newlink in drivers/net/veth.c)
-    // and does not need it. A macvlan receives packets from the device below, which does GRO.
+    // A veth pair passes large packets on unsplit, so it does not need GRO and is created with GRO off (veth_newlink
+    // in drivers/net/veth.c). A macvlan receives packets from the device below, which does GRO.
     let needless = |feature: &str| feature == "rx-gro" && ["veth", "macvlan"].contains(&device.kind.as_str());
     let is_off = |feature: &&str| device.features.get(*feature) == Some(&false) && !needless(feature);
     WANTED.into_iter().filter(is_off).collect()
@@ -157,7 +157,7 @@ fn finding(losses: &[Loss<'_>], looked: usize) -> Option<(f64, Claim)> {
 fn limitations(worst: &Loss<'_>, looked: usize) -> Vec<String> {
     let software = "All lab devices are virtual: offloads mean fewer, larger packets. With a real NIC the gain can \
          be larger or smaller.";
-    // If several comparisons agree, the finding is not chance.
+    // A large loss is not due to chance, no matter how many comparisons were made.
     let many = if worst.keeps < LITTLE { None } else { significance::of_many(looked) };
     [software.to_owned()].into_iter().chain(many).collect()
 }

@@ -1,4 +1,4 @@
-//! `page-balloon`: memory is taken from a virtual machine page by page, and another method is faster.
+//! `page-balloon`: memory is reclaimed from a virtual machine page by page, and another method is faster.
 
 use findings::{BalloonSummary, Comparison};
 use workload::BalloonMethod;

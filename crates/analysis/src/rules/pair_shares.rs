@@ -31,8 +31,8 @@ impl Way {
     }
 }
 
-/// Returns the host's best pair, and the median of pairs without the host. `None` with too few pairs: a single pair
-/// cannot show which host is slow.
+/// Returns the host's best pair, and the median of the pairs without this host. Returns `None` if there are too few
+/// pairs, because a single pair cannot show which of its hosts is slow.
 pub(super) fn of_host<'a>(matrix: &'a PairMatrix, host: &str, way: Way) -> Option<(&'a HostPair, f64)> {
     let own: Vec<&HostPair> = matrix.pairs.iter().filter(|pair| way.host(pair) == host).collect();
     let without: Vec<f64> = matrix
@@ -55,7 +55,8 @@ pub(super) fn expected(matrix: &PairMatrix, pair: &HostPair) -> Option<f64> {
     Some(if more_is_better { sends.min(receives) } else { sends.max(receives) })
 }
 
-/// Inverts the ratio of durations, so that a smaller fraction is worse.
+/// Returns `value` as a fraction of `usual`. The ratio of durations is inverted, so that a smaller fraction is always
+/// worse.
 pub(super) fn keeps(matrix: &PairMatrix, value: f64, usual: f64) -> Option<f64> {
     let keeps = if matrix.metric.more_is_better()? { value / usual } else { usual / value };
     keeps.is_finite().then_some(keeps)

@@ -18,8 +18,8 @@ pub(crate) const RULE: Rule = Rule::cause("policed-port", look).counted().over(&
     "slow-congestion-control",
 ]);
 
-/// Fractions of the limit. TCP often stays below it. If the rule has no counter, its token bucket holds the bytes
-/// of about a second, so a trial of about a second can reach twice the limit.
+/// Plausible rates, as fractions of the limit, if the rule has no counter. TCP often stays below the limit. The token
+/// bucket holds the bytes of about a second, so a trial of about a second can reach twice the limit.
 const NEAR: RangeInclusive<f64> = 0.1..=2.2;
 
 struct Policed<'a> {

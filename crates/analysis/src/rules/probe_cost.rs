@@ -1,4 +1,4 @@
-//! `probe-cost`: probes slow down the measured work so much that its times mean less.
+//! `probe-cost`: probes slow down the measured work so much that their times are less meaningful.
 
 use findings::{Number, ProbeCost};
 use stats::verdict;

@@ -33,8 +33,8 @@ fn of_result(result: &ResultSummary) -> Vec<Lossy<'_>> {
     lossy.collect()
 }
 
-/// A driver's counter may include drops by its queueing discipline, and both devices' counters may include backlog
-/// drops.
+/// Counts each dropped packet once. A driver's counter may include drops by its queueing discipline, and the counters
+/// of both devices may include backlog drops.
 fn dropped(device: &DeviceCounters, by_backlog: u64) -> u64 {
     let out = by_qdisc(device).max(device.tx_dropped.saturating_sub(by_backlog));
     out.saturating_add(device.rx_dropped.saturating_sub(by_backlog))

@@ -66,7 +66,8 @@ fn queues<'a>(result: &'a ResultSummary, factors: &[String]) -> Option<(&'a str,
     Some((factor, level.trim().parse().ok().filter(|queues| *queues > 0)?))
 }
 
-/// Busy CPUs of the whole system, or the sum over several machines if another tool reported CPU time.
+/// Returns the number of busy CPUs of the whole system. If another tool reported CPU time, returns the sum of the
+/// machines' utilizations.
 pub(crate) fn cpu(result: &ResultSummary) -> Option<f64> {
     let shares = || {
         let shares = result

@@ -38,7 +38,7 @@ impl Refusal<'_> {
     }
 }
 
-/// Makes one claim per host that refused packets: `claim` of its worst refusal, with the evidence of all.
+/// Makes one claim per host that refused packets: `claim` of the worst refusal, with the evidence of all refusals.
 pub(super) fn by_host<'a>(
     context: &Context<'a>,
     applies: impl Fn(&Refusal<'a>) -> bool,

@@ -7,7 +7,7 @@ use crate::{commands::Commands, kind::stream::flows, words::capital};
 
 pub(crate) const RULE: Rule = Rule::cause("retransmits", look);
 
-/// One in a thousand is enough to slow down a loss-based congestion control.
+/// One segment in a thousand is enough to slow down a loss-based congestion control.
 pub(crate) const WORTH_A_WARNING: f64 = 0.001;
 /// At one in a hundred, the path constantly loses or reorders packets.
 const SERIOUS: f64 = 0.01;
@@ -69,7 +69,7 @@ pub(crate) fn share_of(tcp: &TcpSummary, sockets: &[EndSocket], bytes: f64) -> O
     (bytes > 0.0).then(|| tcp.retransmits as f64 * mss / bytes)
 }
 
-/// Reordering does not indicate drops.
+/// Many retransmits are serious only if segments were lost.
 pub(crate) fn severity(share: f64, kind: Kind) -> Severity {
     Severity::serious_if(share >= SERIOUS && kind == Kind::Loss)
 }

@@ -17,8 +17,8 @@ pub(crate) const RULE: Rule = Rule::cause("shaped-port", look).counted().over(&[
     "tail-latency",
 ]);
 
-/// Minimum number of delays per packet, which may be delayed several times. With fewer, the sender rarely exceeds
-/// the rate and is not limited by it.
+/// Minimum number of delays per packet. A packet may be delayed several times. With fewer delays, the sender rarely
+/// exceeds the rate, which thus does not limit it.
 const WORTH_A_WARNING: f64 = 0.1;
 
 struct Shaped<'a> {
@@ -39,7 +39,7 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
 fn shaping(device: &DeviceCounters) -> Option<(&QdiscCounters, f64)> {
     let qdisc = device.qdisc.as_ref().filter(|qdisc| SHAPERS.contains(&qdisc.kind.as_str()))?;
     let share = qdisc.overlimits as f64 / device.tx_packets.max(1) as f64;
-    // If it drops many packets, `qdisc-drops` reports it.
+    // If the queueing discipline drops many packets, `qdisc-drops` reports it.
     (share >= WORTH_A_WARNING && share_dropped(device) < MUCH).then_some((qdisc, share))
 }
 

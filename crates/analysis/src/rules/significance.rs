@@ -15,7 +15,7 @@ pub(crate) enum Side {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WeighedDifference {
     pub(crate) side: Side,
-    /// If not significant, it can only be a note.
+    /// Whether the difference is significant. If not, the finding can only be a note.
     pub(crate) sure: bool,
     pub(crate) limitation: Option<&'static str>,
 }

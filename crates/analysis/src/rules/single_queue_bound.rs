@@ -1,4 +1,4 @@
-//! `single-queue-bound`: a single queue is saturated, whatever the number of connections.
+//! `single-queue-bound`: a single queue is saturated, no matter how many connections use it.
 
 use super::{
     prelude::*,
@@ -30,7 +30,8 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
     queues::sweeps(context).iter().filter_map(claim).collect()
 }
 
-/// More queues help at otherwise equal settings. This is the strongest evidence, with an interval.
+/// Claims that more queues help at otherwise equal settings. This is the strongest evidence, because it has an
+/// interval.
 fn at_equal_settings(sweep: &Sweep<'_>, context: &Context<'_>) -> Option<Claim> {
     let ones = || sweep.points.iter().filter(|point| point.queues == 1);
     let pairs = ones().flat_map(|one| {
@@ -60,7 +61,7 @@ fn at_equal_settings(sweep: &Sweep<'_>, context: &Context<'_>) -> Option<Claim> 
     Some(finding)
 }
 
-/// One queue is saturated at any setting, and more queues with more connections carry more.
+/// Claims that one queue is saturated at any setting, while more queues at other settings carry more.
 fn at_other_settings(sweep: &Sweep<'_>, one: &Point<'_>) -> Option<Claim> {
     let more =
         sweep.best(|point| point.queues > 1).filter(|more| (more.value() / one.value()).is_finite())?;
@@ -82,7 +83,7 @@ fn at_other_settings(sweep: &Sweep<'_>, one: &Point<'_>) -> Option<Claim> {
     })
 }
 
-/// Only one queue was measured, and more connections gain nothing although CPUs are idle.
+/// Handles sweeps with only one queue. More connections gain nothing, although CPUs are idle.
 fn alone(sweep: &Sweep<'_>, one: &Point<'_>) -> Option<Claim> {
     if sweep.points.iter().any(|point| point.queues > 1) || queues::busiest(one.result).is_none() {
         return None;

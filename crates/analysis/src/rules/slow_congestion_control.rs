@@ -41,7 +41,7 @@ fn paced<'a>(
     let compared: Vec<&FactorEffect> =
         context.findings.effects.iter().filter(|effect| other_name(effect, result)).collect();
     if compared.is_empty() {
-        // If the link is the bottleneck, congestion control is not.
+        // If the link is the bottleneck, congestion control is not the cause.
         if link_rate::of(result, measured).is_some() {
             return None;
         }

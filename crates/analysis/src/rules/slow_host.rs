@@ -94,7 +94,7 @@ pub(super) mod tests {
 
     pub(in crate::rules) const CASE: Case = Case {
         triggers: || made::fleet(|from, to| if from == "c" || to == "c" { 1e9 } else { 10e9 }),
-        // Slow with only one other host.
+        // The host is slow with only one other host.
         spares: || made::fleet(|from, to| if (from, to) == ("c", "a") { 1e9 } else { 10e9 }),
         severity: Severity::Serious,
         says: &["Host c is slow with every peer when sending and receiving", "10.0 % of", "# on c"],

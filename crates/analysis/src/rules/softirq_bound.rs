@@ -18,7 +18,7 @@ pub(crate) const RULE: Rule = Rule::cause("softirq-bound", look);
 const FULL: f64 = 0.8;
 /// With fewer idle CPUs, there is nothing to spread the load to.
 const IDLE: f64 = 0.5;
-/// A CPU that both ends share on purpose is expected to be busy.
+/// The placement in which both ends share a CPU on purpose. This CPU is expected to be busy.
 const SHARED: &str = "same-cpu";
 
 struct Hottest {
@@ -74,7 +74,7 @@ fn hottest(trial: &Trial) -> Option<Hottest> {
     (elapsed.0 > 0).then(|| Hottest { cpu: hottest.cpu, softirq: share(hottest.softirq).min(1.0), idle })
 }
 
-/// Uses exact times from the probe. The probe does not assign other work to CPUs, so time outside softirqs may be
+/// Uses the exact times of the probe. The probe assigns only softirqs to CPUs, so the rest of this CPU's time may be
 /// idle.
 fn hottest_traced(attributed: &AttributedCpu) -> Option<Hottest> {
     let is_softirq =

@@ -1,5 +1,5 @@
-//! `stalled`: no data arrived for several intervals. Either the data paused, or soon after its start, a connection
-//! only retransmitted, e.g. because the path drops full-size packets.
+//! `stalled`: no data arrived for several intervals. Either the data paused, or a connection only retransmitted from
+//! soon after its start, e.g. because the path drops full-size packets.
 
 use units::Nanos;
 use workload::{Flow, Interval};
@@ -16,7 +16,7 @@ pub(crate) const RULE: Rule =
 
 /// Fewer intervals without data may be the end of a test.
 const FEWEST: usize = 3;
-/// Fraction of the trial within which data must have stopped.
+/// Data must have stopped within this first fraction of the trial.
 const SOON: f64 = 0.3;
 const MOST_PAUSES: usize = 6;
 
@@ -136,7 +136,7 @@ fn finding(
     let others: Vec<&str> = found.iter().skip(1).map(|(result, ..)| result.label.as_str()).collect();
     let others = if others.is_empty() { String::new() } else { format!("So did {}.", list(&others)) };
     let path = context.header.paths.iter().find(|path| path.name == measured.record.path);
-    // The name may come from an imported log, and users copy the commands into a shell.
+    // The name may come from an imported log, and users may paste the command into a shell.
     let is_safe = |byte: u8| byte.is_ascii_alphanumeric() || b".:-_%".contains(&byte);
     let is_address = |to: &&str| to.contains(['.', ':']) && !to.starts_with('-') && to.bytes().all(is_safe);
     let server = path.map(|path| path.to.as_str()).filter(is_address).unwrap_or("SERVER");
@@ -154,7 +154,7 @@ fn finding(
         .further(others)
         .about(found, |(result, ..)| result)
         .with_evidence(found.iter().map(evidence))
-        .with_limits(["A receiver that stopped reading or a path that failed looks the same."])
+        .with_limits(["A receiver that stops reading looks the same as a path that fails."])
         .with_remedy(
             Remedy::manual(
                 "Find the MTU of the path",

@@ -19,8 +19,8 @@ struct DominantStep<'a> {
     share: Above,
 }
 
-/// One finding per dominant step, for the result in which it takes longest. Wake-ups at both ends count as one
-/// step.
+/// Makes one finding per dominant step, about the result in which the step takes longest. The wake-ups at both ends
+/// count as one step.
 fn look(context: &Context<'_>) -> Vec<Claim> {
     let mut found: Vec<DominantStep<'_>> = context.findings.results.iter().flat_map(dominated).collect();
     sort_descending(&mut found, |one| one.share.estimate);
@@ -62,7 +62,7 @@ fn finding(worst: &DominantStep<'_>, alike: &[&DominantStep<'_>]) -> Claim {
         .filter(|other| other.result.id == result.id && other.step.start.total_cmp(&step.start).is_ne())
         .map(|other| format!("Next: {}, {}.", other.step.label, percent(other.share.estimate)))
         .collect();
-    // Idle CPUs cause wake-ups; the path is not at fault.
+    // Wake-ups are caused by idle CPUs, not by the path.
     let is_fault = step.kind != StepKind::Wakeup;
     Claim::new(
         Severity::warning_if(share.sure && is_fault),

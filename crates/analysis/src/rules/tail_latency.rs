@@ -16,11 +16,11 @@ pub(crate) const RULE: Rule = Rule::symptom("tail-latency", look);
 
 /// Beyond this multiple of the median, the tail is always a problem.
 const FAR: f64 = 5.0;
-/// Minimum growth of the tail relative to the baseline, beyond the median's growth.
+/// Minimum factor by which the tail must grow more than the median, compared with the baseline.
 const WORSE: f64 = 1.5;
-/// A tail shorter than this does not matter, even if the baseline's is shorter.
+/// As a multiple of the median. A shorter tail does not matter, even if the baseline's tail is even shorter.
 const RELEVANT: f64 = 2.0;
-/// With fewer messages, the slowest thousandth is at most ten.
+/// With fewer messages, the slowest thousandth contains fewer than ten.
 const FEWEST: u64 = 10_000;
 const TAIL: f64 = 0.999;
 /// One hour in nanoseconds. Larger values in tables are not latencies.
@@ -83,7 +83,8 @@ fn merged(latency: &LatencySummary) -> &Distribution {
     latency.open_loop.as_ref().map_or(&latency.round_trips, |open| &open.since_intended)
 }
 
-/// In an open loop, times start when the message was due, so that a stall counts for every message it delays.
+/// Returns the times of messages. In an open loop, a time starts when the message was due, so that a stall counts for
+/// every message that it delays.
 fn times(trial: &Trial) -> Option<&LatencyHistogram> {
     ping_pong(trial).map(PingPongData::judged)
 }
@@ -92,8 +93,8 @@ fn share(times: &LatencyHistogram, share: f64) -> Option<f64> {
     times.quantile(share).map(|time| time.0 as f64).filter(|time| *time > 0.0)
 }
 
-/// Returns the growth of the tail beyond the median's, within blocks. `None` if not significant, or for the
-/// baseline.
+/// Returns the growth of the tail beyond the median's, within blocks. Returns `None` for the baseline itself, or if
+/// the growth is not significant.
 fn growth(measured: &Observations<'_>, context: &Context<'_>) -> Option<Growth> {
     let record = measured.record;
     let baseline = context
@@ -116,7 +117,7 @@ fn growth(measured: &Observations<'_>, context: &Context<'_>) -> Option<Growth> 
         .then_some(Growth { tail, median })
 }
 
-/// Percentiles from another tool, without sample counts.
+/// Returns the tail that another tool reported. The number of messages is unknown.
 fn reported(result: &ResultSummary) -> Option<Tail<'_>> {
     let of = |wanted: f64| {
         let is_it = |value: &&ReportedValue| value.percentile().is_some_and(|at| (at - wanted).abs() < 1e-6);

@@ -27,7 +27,7 @@ pub(super) struct Case {
     pub(super) spares: fn() -> Fixture,
     pub(super) severity: Severity,
     pub(super) says: &'static [&'static str],
-    /// A kind of change that `--try-remedies` can test.
+    /// The kind of change, if `--try-remedies` can test it.
     pub(super) change: Option<&'static str>,
 }
 
@@ -150,7 +150,7 @@ fn reports_settings_of_existing_hosts_without_comparison() {
         assert_eq!((reported[0].severity, reported[0].results.len()), (severity, results), "{rule}");
         assert!(reported[0].claim().to_string().contains(claim), "{reported:#?}");
         assert_eq!(reported[0].remedy.as_ref().map(|it| &it.commands[..]), Some(&[command.to_owned()][..]));
-        // A scenario chooses the settings of its lab.
+        // A scenario chooses the settings of its lab, so they cause no finding.
         assert_eq!(claims(&run("wire"), rule), [], "{rule}");
     }
 }

@@ -12,7 +12,7 @@ pub(crate) const RULE: Rule = Rule::cause("too-many-queues", look);
 
 /// Results within a tenth of the best count as equally good.
 const GOOD: f64 = 0.9;
-/// If the gain is at most a tenth, this increase in CPU time is wasted.
+/// An increase in CPU time by this factor is wasted if the gain is at most a tenth.
 const DEARER: f64 = 1.25;
 
 struct Waste<'a> {
@@ -25,8 +25,8 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
     queues::sweeps(context).iter().filter_map(|sweep| claim(sweep, context)).collect()
 }
 
-/// The reference is the smallest number of queues that is as good as the best. Larger numbers are compared with it
-/// at their cheapest settings.
+/// The reference is the smallest number of queues that is as good as the best. Each larger number is compared with
+/// it, both at their cheapest settings.
 fn claim(sweep: &Sweep<'_>, context: &Context<'_>) -> Option<Claim> {
     let best = sweep.best(|_| true).filter(|best| best.value() > 0.0)?;
     let good =
@@ -89,9 +89,9 @@ fn finding(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>], conte
 }
 
 fn limitations(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>], sure: bool) -> Vec<String> {
-    let cheapest = "For each number of queues, the cheapest setting within a tenth of the reference is used, so \
-         other settings may differ.";
-    let open = "It is not certain that more queues gain nothing: repeat the results that are close.";
+    let cheapest = "Each number of queues is represented by its cheapest setting within 10 % of the reference, so other \
+         settings may differ, too.";
+    let open = "More queues may still help: repeat the results that are close.";
     let shares =
         "CPU time is the sum of shares of several machines, which may have different numbers of CPUs.";
     let no_cpu = reference.result.cpu.is_none();

@@ -21,11 +21,11 @@ struct NoisyComparison<'a> {
 }
 
 impl NoisyComparison<'_> {
-    /// Ratio of the interval's ends. `None` if the interval is conclusive or noise is not the problem.
+    /// Returns the ratio of the interval's ends, or `None` if the interval is conclusive or noise is not the problem.
     fn width(&self) -> Option<f64> {
         let Interval { low, high, confidence } = self.change.ratio_interval?;
         let open = self.change.verdict == Difference::Unclear;
-        // Low confidence means too few trials, whatever the noise. A limitation reports it.
+        // Low confidence means that there are too few trials, even without noise. A limitation reports this.
         (open && low > 0.0 && high / low > NARROW && is_sure(confidence)).then(|| high / low)
     }
 }
@@ -44,7 +44,8 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
     }
 }
 
-/// Effects of factors and costs of layers, or else comparisons with the baseline.
+/// Returns the effects of factors and the costs of layers. If there are none, returns the comparisons with the
+/// baseline.
 fn asked<'a>(context: &Context<'a>) -> Vec<NoisyComparison<'a>> {
     let findings = context.findings;
     let label = |id: &str| context.measured_of(id).map(|result| result.label.as_str()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `trend`: the rate rose or fell throughout a trial, so its mean depends on how long it took.
+//! `trend`: the rate rose or fell throughout a trial, so the mean depends on the trial's duration.
 
 use units::Nanos;
 
@@ -10,7 +10,7 @@ use crate::{
 
 pub(crate) const RULE: Rule = Rule::measurement("trend", look);
 
-/// A quarter is a large change, as for jumps.
+/// A change by a quarter is large, for a trend as for a jump.
 const MUCH: f64 = 0.25;
 const MOST_LISTED: usize = 6;
 

@@ -1,22 +1,40 @@
-//! `vxlan-cost`: the cost of the VXLAN layer at the best measured settings, and how to reduce it.
+//! `tunnel-cost`: the cost of a tunnel at the best measured settings, and how to reduce it.
 
 use findings::{Comparison, CostBreakdown, CostStep, Difference};
 use workload::Metric;
 
 use super::{prelude::*, significance};
 
-pub(crate) const RULE: Rule = Rule::symptom("vxlan-cost", look);
+pub(crate) const RULE: Rule = Rule::symptom("tunnel-cost", look);
 
-const LAYER: &str = "vxlan";
+struct Tunnel {
+    layer: &'static str,
+    name: &'static str,
+    /// The NIC feature (`ethtool -k`) for packets inside the tunnel, and what it does to them.
+    feature: Option<&'static str>,
+}
+
+const UDP: Option<&str> = Some("tx-udp_tnl-segmentation to segment");
+const GRE: Option<&str> = Some("tx-gre-segmentation to segment");
+const TUNNELS: [Tunnel; 6] = [
+    Tunnel { layer: "vxlan", name: "VXLAN", feature: UDP },
+    Tunnel { layer: "geneve", name: "GENEVE", feature: UDP },
+    Tunnel { layer: "gre", name: "GRE", feature: GRE },
+    Tunnel { layer: "gretap", name: "GRETAP", feature: GRE },
+    Tunnel { layer: "wireguard", name: "WireGuard", feature: None },
+    Tunnel { layer: "esp", name: "IPsec", feature: Some("esp-hw-offload to encrypt") },
+];
+
 struct Cost<'a> {
+    tunnel: &'static Tunnel,
     breakdown: &'a CostBreakdown,
     step: &'a CostStep,
     cost: &'a Comparison,
     worse: f64,
 }
 
-/// One finding per workload, for the cheapest setting. Additional losses at other settings are due to those
-/// settings.
+/// Makes one finding per workload, about the setting with the lowest cost. Additional losses at other settings are
+/// due to these settings.
 fn look(context: &Context<'_>) -> Vec<Claim> {
     let costs: Vec<Cost<'_>> = context
         .findings
@@ -30,20 +48,21 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
 }
 
 fn cost<'a>(breakdown: &'a CostBreakdown, step: &'a CostStep) -> Option<Cost<'a>> {
-    let cost = step.cost.as_ref().filter(|_| step.adds.iter().any(|layer| layer == LAYER))?;
+    let cost = step.cost.as_ref()?;
+    let tunnel = TUNNELS.iter().find(|it| step.adds.iter().any(|layer| layer == it.layer))?;
     let worse = match (breakdown.metric, cost.verdict) {
         (Metric::Throughput, Difference::Lower) => cost.ratio.recip(),
         (Metric::RoundTrip, Difference::Higher) => cost.ratio,
         _ => return None,
     };
-    Some(Cost { breakdown, step, cost, worse })
+    Some(Cost { tunnel, breakdown, step, cost, worse })
 }
 
 fn finding(workload: &str, costs: &[Cost<'_>], context: &Context<'_>) -> Option<Claim> {
     let own: Vec<&Cost<'_>> = costs.iter().filter(|cost| cost.breakdown.workload == workload).collect();
     let least = own.iter().smallest(|one| one.worse)?;
-    let others: Vec<&str> =
-        least.step.adds.iter().map(String::as_str).filter(|layer| *layer != LAYER).collect();
+    let Tunnel { layer, name, .. } = least.tunnel;
+    let others: Vec<&str> = least.step.adds.iter().map(String::as_str).filter(|it| it != layer).collect();
     let together =
         if others.is_empty() { String::new() } else { format!(" (together with {})", list(&others)) };
     let (change, of) = match least.breakdown.metric {
@@ -55,17 +74,17 @@ fn finding(workload: &str, costs: &[Cost<'_>], context: &Context<'_>) -> Option<
     Some(
         Claim::new(
             Severity::Note,
-            phrase![format!("The VXLAN layer{together} "), change, format!(" {of} {workload}")],
+            phrase![format!("The {name} layer{together} "), change, format!(" {of} {workload}")],
         )
         .detail(format!("{} vs {below}{settings}", least.step.path))
         .with_results(own.iter().map(|cost| cost.step.result.clone()))
         .with_evidence(own.iter().map(|cost| evidence(cost)))
         .with_limits(limitations(&own))
-        .with_remedy(remedy(context)),
+        .with_remedy(remedy(least.tunnel, context)),
     )
 }
 
-/// The cheapest of several settings may be cheapest by chance.
+/// The cheapest of several settings may be the cheapest by chance.
 fn limitations(own: &[&Cost<'_>]) -> Vec<String> {
     let layer = "The cost of a layer is the difference between two paths and includes everything else that differs \
          (hosts, MTU, queues).";
@@ -89,18 +108,19 @@ fn evidence(cost: &Cost<'_>) -> Evidence {
         .ratio(cost.cost)
 }
 
-/// The underlay's devices are unknown here. The environment section lists all settings.
-fn remedy(context: &Context<'_>) -> Remedy {
+/// The underlay's devices are unknown here, but the environment section lists all settings.
+fn remedy(Tunnel { name, feature, .. }: &Tunnel, context: &Context<'_>) -> Remedy {
+    let nic = feature.map(|feature| format!("A NIC needs {feature} packets inside the tunnel. "));
+    let nic = nic.unwrap_or_default();
     Remedy::manual(
-        "Check that segmentation, checksum and receive offloads are on for the VXLAN \
-             device and its underlay",
+        format!(
+            "Check that segmentation, checksum and receive offloads are on for the {name} device and its underlay"
+        ),
         context.commands().section("environment").into_iter().collect(),
     )
-    .explained(
-        "A NIC needs tx-udp_tnl-segmentation to segment inside the tunnel. If every \
-             switch supports it, raise the underlay's MTU, so that fewer packets cross \
-             the tunnel.",
-    )
+    .explained(format!(
+        "{nic}If every switch supports it, raise the underlay's MTU, so that fewer packets cross the tunnel."
+    ))
 }
 
 #[cfg(test)]

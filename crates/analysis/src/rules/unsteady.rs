@@ -27,7 +27,7 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
 fn wanders<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Vec<Wander<'a>> {
     let of_trial = |trial: &samples::Trial| match steadiness::stationarity(&series::of_trial(measured, trial))
     {
-        // A rate of almost zero has no levels to name.
+        // Values near zero may be printed alike.
         Stationarity::Unsteady { low, high } if value(result.metric, low) != value(result.metric, high) => {
             Some(Wander { result, trial: trial.index, low, high })
         }

@@ -1,4 +1,4 @@
-//! Pairs of results that differ only in vhost, and which is better.
+//! Pairs of results that differ only in vhost, and which result of each pair is better.
 
 use findings::Comparison;
 use workload::Quantity;
@@ -17,7 +17,7 @@ pub(super) struct VhostPair<'a> {
     pub(super) on: &'a ResultSummary,
     pub(super) change: Comparison,
     pub(super) weighed: Option<WeighedDifference>,
-    /// With vhost relative to without. Higher is better.
+    /// Performance with vhost, divided by performance without it. Higher is better.
     pub(super) gain: f64,
 }
 

@@ -1,4 +1,4 @@
-//! `vhost-slower`: a path is slower with vhost than without.
+//! `vhost-slower`: a path is slower with vhost than without it.
 
 use super::{
     prelude::*,

@@ -46,8 +46,8 @@ const WAITS: &[&str] = &[
     "waitid",
     "waitpid",
 ];
-/// Processes and threads that run guests: QEMU, Firecracker, Cloud Hypervisor, crosvm, kvmtool; `CPU 0/KVM`,
-/// `fc_vcpu 0`.
+/// Processes that run guests (QEMU, Firecracker, Cloud Hypervisor, crosvm, kvmtool), and their threads, e.g. `CPU
+/// 0/KVM` or `fc_vcpu 0`.
 const MONITORS: [&str; 8] = ["qemu", "kvm", "firecracker", "fc_vcpu", "cloud-hyp", "crosvm", "lkvm", "vcpu"];
 /// An ioctl rarely takes this long unless it waits or runs a guest.
 const LONG_NANOS: u64 = 20_000;
@@ -70,7 +70,7 @@ impl Kind {
     }
 }
 
-/// Judged by the names of thread and process, or by the time per call if unknown.
+/// Judges by the names of the thread and the process, or by the time per call if there are no names.
 fn runs_a_guest(count: &SyscallCount) -> bool {
     let names: Vec<String> =
         [&count.process, &count.thread].into_iter().flatten().map(|name| name.to_lowercase()).collect();

@@ -13,7 +13,7 @@ pub(crate) const RULE: Rule = Rule::measurement("warm-up-too-short", look);
 const LEAST: f64 = 0.01;
 /// Effect that is worth a warning.
 const MUCH: f64 = 0.05;
-/// Minimum fraction of late trials. Fewer are chance, or covered by another finding.
+/// Minimum fraction of trials that settle late. A smaller fraction is chance, or another finding covers it.
 const MOST_TRIALS: f64 = 0.5;
 
 struct Late {
@@ -28,7 +28,7 @@ struct Slow<'a> {
     trials: usize,
     late: usize,
     after: Nanos,
-    /// Value without the ramp-up relative to the actual value.
+    /// The value without the ramp-up, divided by the actual value.
     ratio: f64,
 }
 
@@ -117,7 +117,7 @@ fn evidence(slow: &Slow<'_>) -> Evidence {
         .text(format!(" {more}"))
 }
 
-/// The configured warm-up. `None` if there is none, as in other tools' logs.
+/// Returns the configured warm-up, or `None` if there is none, as in other tools' logs.
 fn cut(slow: &Slow<'_>) -> Option<Nanos> {
     let warmup = slow.load?.kind().warmup();
     (warmup.0 > 0).then_some(warmup)

@@ -50,7 +50,7 @@ fn claim(limit: &WorkloadLimit, context: &Context<'_>) -> Claim {
         ))
 }
 
-/// Returns the CPUs used by the traffic threads at the workload's end, in the trial with the least.
+/// Returns the number of CPUs used by the traffic threads at the workload's end, in the trial with the lowest number.
 fn least_used(limit: &WorkloadLimit, result: &Observations<'_>) -> Option<f64> {
     let end = end(limit, result.path?)?;
     result.trials().map(|trial| cpu::threads(&trial.cpu, end)).reduce(f64::min)
@@ -70,7 +70,7 @@ fn cpus(number: f64) -> Phrase {
     Phrase::quantity(format!("{shown} CPU{plural}"), number, Unit::Cpus)
 }
 
-/// The file of a quota is in its cgroup's directory.
+/// Returns a command that shows the throttling. The file `source` is in the directory of the cgroup.
 fn statistics(source: &str) -> Option<String> {
     let (directory, _) = source.rsplit_once('/')?;
     Some(format!("cat {directory}/cpu.stat"))

@@ -7,7 +7,7 @@ use units::{Bytes, Nanos};
 
 use crate::syscalls;
 
-/// Both readings count from the same start.
+/// Returns what the probes counted between two readings. Both readings must count from the same start.
 #[must_use]
 pub fn observed_since(now: &ProbeResults, before: &ProbeResults) -> ProbeResults {
     ProbeResults {
@@ -48,7 +48,7 @@ fn folded_key(count: &SyscallCount) -> FoldedKey<'_> {
     (count.pid, count.thread.as_deref(), &count.call)
 }
 
-/// Merges a process's threads with the same name, like a probe with more threads than it can list.
+/// Merges threads of a process that have the same name, as a probe does if there are too many threads to list.
 fn folded(counts: &[SyscallCount]) -> BTreeMap<FoldedKey<'_>, SyscallCount> {
     let mut all: BTreeMap<FoldedKey<'_>, SyscallCount> = BTreeMap::new();
     for count in counts {

@@ -1,10 +1,10 @@
-//! Cost of counting calls with ptrace: the target's progress in a traced slice, compared with the untraced pause
-//! that follows.
+//! Cost of counting calls with ptrace. Compares the target's progress in a traced slice with its progress in the
+//! untraced pause that follows.
 
 use findings::{Interval, PtraceCost, TracedPace};
 use samples::{PtraceSlice, PtraceSlices};
 
-/// Minimum number of reads and writes in a pause. With fewer, there is nothing to compare with.
+/// Minimum number of reads and writes in a pause. With fewer, a comparison is meaningless.
 const FEW: u64 = 20;
 const CONFIDENCE: f64 = 0.95;
 
@@ -30,7 +30,7 @@ pub(super) fn of(ptrace: &PtraceSlices) -> PtraceCost {
     }
 }
 
-/// Takes pairs of a pause and the slice before it. The ratio is unknown if any value is zero.
+/// Each pair has the progress in a pause and in the slice before it. The ratio is unknown if any value is zero.
 fn pace(pairs: &[(f64, f64)]) -> Option<TracedPace> {
     let estimate = stats::ratio::paired_ratio(pairs, CONFIDENCE)?;
     let interval =

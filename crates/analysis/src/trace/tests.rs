@@ -1,4 +1,4 @@
-//! Hand-written traces and the output expected for each.
+//! Hand-written traces and the expected output for each.
 
 use findings::TracedCall;
 use samples::{

@@ -18,9 +18,10 @@ pub(super) struct Difference<'a> {
     metric: Metric,
     pub(super) change: &'a Comparison,
     pub(super) results: [&'a str; 2],
-    /// Whether it belongs to the setting shown first. At other settings, the factor may cause the difference.
+    /// Whether the difference belongs to the setting shown first. At other settings, the factor may cause the
+    /// difference.
     is_main: bool,
-    /// Whether the names suggest it, e.g. with and without `vhost`.
+    /// Whether names suggest this comparison, e.g. with and without `vhost`.
     is_pair: bool,
     effect: Option<&'a FactorEffect>,
 }
@@ -159,7 +160,7 @@ impl Difference<'_> {
     }
 }
 
-/// Returns an established difference, or an undecided one if there is none.
+/// Returns the largest established difference, or the largest undecided difference if none is established.
 pub(super) fn largest<'a>(
     findings: &Findings,
     workload: &str,
@@ -177,7 +178,7 @@ pub(super) fn order(
     let rank = |difference: &Difference<'_>| {
         let reliable = difference.results.iter().all(|result| findings.unreliable(result).is_none());
         let is_open = difference.is_open();
-        // If all differences may be noise, a pair of names still shows what the user wants to know.
+        // If all differences may be noise, the names still show which comparison the user wants.
         let is_wanted = is_open && difference.is_pair;
         (difference.is_established(), is_open, reliable, is_wanted, difference.is_main)
     };

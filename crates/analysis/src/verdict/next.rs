@@ -50,7 +50,7 @@ pub(crate) fn suggested(finding: &Finding, explains: bool) -> Option<NextStep> {
     })
 }
 
-/// Whether the user has to fill in a part, as in `taskset -cp THREAD`.
+/// Returns whether the user has to fill in a part of the command, as in `taskset -cp THREAD`.
 fn has_placeholder(command: &str) -> bool {
     let typed = command.split("  #").next().unwrap_or_default();
     typed.contains('…')

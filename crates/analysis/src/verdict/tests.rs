@@ -137,7 +137,7 @@ fn next_step_is_no_remedy_of_a_symptom_in_a_short_or_disturbed_run() {
         of(&run).next.map(|step| step.finding)
     };
     assert_eq!(next(3, false), None);
-    assert_eq!(next(6, false).as_deref(), Some("vxlan-cost"));
+    assert_eq!(next(6, false).as_deref(), Some("tunnel-cost"));
     assert_eq!(next(6, true).as_deref(), Some("disturbed"));
 }
 
@@ -156,7 +156,7 @@ fn single_numbers_are_compared_with_the_baseline_of_their_table() {
     assert!((change.change.ratio - 1.22 / 2.99).abs() < 1e-9 && !change.is_established(), "{change:#?}");
 }
 
-/// The table of write-up 004: one number per configuration. vhost gains 38 %.
+/// The table of write-up 004 has one number per configuration. vhost gains 38 %.
 #[test]
 fn single_numbers_show_the_largest_difference_that_may_be_noise() {
     let mut run = Fixture::new(1);
@@ -190,7 +190,7 @@ fn cost_of_vxlan_names_the_setting_it_was_measured_at() {
         run.stream("plain", &[("csum", level)], plain).stream("tunnel", &[("csum", level)], tunnel);
     }
     let findings = analyse(&run.record).findings;
-    let cost = findings.iter().find(|finding| finding.id == "vxlan-cost").expect("vxlan is slower");
+    let cost = findings.iter().find(|finding| finding.id == "tunnel-cost").expect("vxlan is slower");
     assert_eq!(cost.sentence.detail.to_string(), "tunnel vs plain (csum=off, the cheapest of 2 settings)");
 }
 

@@ -9,7 +9,7 @@ use samples::{EndReason, RunRecord, RunState};
 use super::{changes::Difference, count};
 use crate::observations::Observations;
 
-/// Smaller relative variation between a result's trials is not mentioned.
+/// Minimum relative variation between a result's trials to mention.
 const NOTABLE: f64 = 0.1;
 
 pub(super) fn trust(findings: &Findings, differences: &[Difference<'_>]) -> Trust {
@@ -40,7 +40,7 @@ pub(super) fn trust(findings: &Findings, differences: &[Difference<'_>]) -> Trus
         || 2 * open > differences.len()
         || 2 * warned > findings.results.len()
         || unexplained > 0
-        // A log does not show whether its trials had equal conditions.
+        // A log does not show whether the conditions of its trials were the same.
         || (imported.is_some() && variation.is_some())
     {
         Grade::Fair

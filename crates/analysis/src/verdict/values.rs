@@ -1,4 +1,4 @@
-//! Selects a workload's values and layer costs.
+//! Selects the values and layer costs that the verdict shows for a workload.
 
 use std::collections::BTreeMap;
 

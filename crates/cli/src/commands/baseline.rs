@@ -26,7 +26,7 @@ pub(crate) enum BaselineCommand {
     },
     /// List the baselines
     List(ListFormat),
-    /// Report a baseline's run
+    /// Print the report of a baseline's run
     Show {
         /// Its name
         name: String,

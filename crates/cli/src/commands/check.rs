@@ -1,4 +1,4 @@
-//! `plumb check`: tests a run for regressions against a baseline, for CI.
+//! `plumb check`: tests a run for regressions against a baseline, e.g. in CI.
 
 use anyhow::Context;
 use clap::Args;

@@ -47,9 +47,9 @@ pub(super) struct Rendering {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ComparisonFormat {
-    /// For this terminal
+    /// Text for this terminal
     Terminal,
-    /// GitHub-flavoured, with all intervals
+    /// GitHub-flavoured Markdown, with all intervals
     #[value(alias = "md")]
     Markdown,
     /// A single file for a web browser, with charts

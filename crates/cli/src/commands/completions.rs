@@ -14,7 +14,7 @@ pub(crate) struct CompletionsArgs {
 
 pub(crate) fn run(args: &CompletionsArgs, tree: Command) -> anyhow::Result<Exit> {
     let names = || PossibleValuesParser::new(builtin::all().iter().map(|builtin| builtin.name));
-    // Shells complete the names of scenario files on their own.
+    // Shells already complete the names of scenario files.
     let mut tree =
         tree.mut_subcommand("run", |run| run.mut_arg("scenario", |name| name.value_parser(names())));
     let mut script = Vec::new();

@@ -15,7 +15,7 @@ use crate::{
     store_path,
 };
 
-/// In order of precedence.
+/// Variables in order of precedence.
 const COLOUR: [&str; 3] = ["NO_COLOR", "CLICOLOR_FORCE", "CLICOLOR"];
 
 #[derive(Debug, Args)]

@@ -1,4 +1,4 @@
-//! `plumb explain`: prints a page of docs/findings with platform settings, or all findings of a run.
+//! `plumb explain`: prints a page of docs/findings with the settings of the platform, or all findings of a run.
 
 use std::ffi::OsStr;
 
@@ -57,7 +57,7 @@ fn of_run(name: &str, shared: &GlobalFlags) -> anyhow::Result<String> {
     }
 }
 
-/// Completes the names of findings, but accepts any run.
+/// Shells complete the names of findings, but any run is accepted, too.
 #[derive(Debug, Clone)]
 struct FindingOrRun;
 
@@ -84,8 +84,8 @@ fn on_platforms(finding: &str) -> String {
     if lines.is_empty() { lines } else { format!("\n## Platforms\n\n{PLACEHOLDERS}\n{lines}") }
 }
 
-/// Turns table rows into list items, because some tables are too wide for a terminal. Each item starts with the
-/// first column, followed by the other columns and their headings.
+/// Turns the rows of tables into list items, because some tables are too wide for a terminal. Each item starts
+/// with the first column. The other columns follow with their headings.
 fn listed(page: &str) -> String {
     let mut head: Option<Vec<&str>> = None;
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! `plumb import`: turns logs of other tools into a run. Imports either everything or nothing.
+//! `plumb import`: turns logs of other tools into a run. If a file cannot be imported, nothing is imported.
 
 pub(crate) mod reading;
 mod summary;
@@ -23,15 +23,15 @@ use crate::{exit::Exit, failure::Misuse, global_flags::GlobalFlags, output, reme
 
 const NAMED: usize = 40;
 
-/// Maximum results for a summary, because the summary compares all of them.
+/// Maximum number of results in a summary, because it compares all results with each other.
 const MAX_SUMMARY: usize = 1000;
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
-    /// Logs and tables of other tools, also within other text; `-` is standard input
+    /// Files with logs or tables of other tools, even within other text. `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
-    /// The run's title, which applies to all tests like a heading: "with vhost + Host->VM"
+    /// The run's title, e.g. "with vhost + Host->VM". It applies to all tests like a heading
     #[arg(long, short)]
     title: Option<String>,
     /// The run's name, for `plumb report latest:NAME`

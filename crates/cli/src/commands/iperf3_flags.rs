@@ -1,4 +1,4 @@
-//! iperf3 flags that plumb ignores or does not support, and what to use instead.
+//! iperf3 flags that plumb ignores or does not support, and the flags to use instead.
 //!
 //! docs/guide/client-server.md lists them.
 
@@ -10,7 +10,7 @@ use sys::output_file;
 
 use crate::output;
 
-/// Client and server flags that plumb accepts only so that iperf3 command lines work unchanged.
+/// Client and server flags that plumb ignores. It accepts them so that command lines of iperf3 work unchanged.
 #[derive(Debug, Args)]
 pub(crate) struct Ignored {
     #[arg(short = 'V', long, hide = true)]
@@ -61,7 +61,7 @@ impl Ignored {
     }
 }
 
-/// Flags and what to use instead. Covers iperf3 3.1 to 3.21 and common flags of iperf 2.
+/// Unsupported flags and their replacements, for iperf3 3.1 to 3.21 and for common flags of iperf 2.
 const MISSING: &str = include_str!("iperf3_flags.txt");
 
 pub(crate) fn instead(flag: &str) -> Option<String> {

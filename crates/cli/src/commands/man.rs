@@ -117,7 +117,7 @@ fn page(command: &Command) -> io::Result<Vec<u8>> {
     Ok(page)
 }
 
-/// Removes the `help` subcommands, because their pages would be duplicates.
+/// Removes the `help` subcommands, because their pages would duplicate other pages.
 fn without_help(command: Command) -> Command {
     command.disable_help_subcommand(true).mut_subcommands(without_help)
 }

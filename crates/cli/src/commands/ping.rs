@@ -106,7 +106,7 @@ impl Ping<'_> {
 
     fn native(&self, load: WorkloadSettings) -> traffic::Result<EndResult> {
         let bind = self.bind.unwrap_or_else(|| any_source(self.server));
-        // The token only groups the client's connections.
+        // The server only uses the token to group the client's connections.
         let token = traffic::random_token();
         let spec = traffic::ClientSpec { token, bind, server: self.server, load, cpus: self.cpus.clone() };
         traffic::run_client(&spec, self.stop, self.watch).map(alone)
@@ -157,7 +157,7 @@ fn lines(args: &PingArgs, load: &WorkloadSettings, shown: TrialOutput) -> Lines 
     }
 }
 
-/// Rejects a server CPU, because the server's threads serve many clients.
+/// Rejects a CPU for the server, because the server's threads serve many clients.
 fn placement(args: &PingArgs) -> Result<Placement, Misuse> {
     match args.traffic.pin.clone().unwrap_or(Placement::Free) {
         Placement::Cpus { client, server } if server.is_empty() => Ok(Placement::Cpus { client, server }),

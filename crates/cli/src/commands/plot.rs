@@ -35,7 +35,8 @@ pub(crate) struct PlotArgs {
     /// Kind of chart [default: the first available]
     #[arg(long, value_parser = kinds())]
     kind: Option<String>,
-    /// Which chart of this kind to draw; without --output, the charts are listed with their numbers
+    /// Number of the chart to draw, among the charts of this kind. Without --output, charts are listed with
+    /// their numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     number: usize,
     /// Compare with this reference run, in any form accepted for RUN
@@ -178,12 +179,12 @@ fn list(drawn: &[Picture]) -> Result<()> {
     Ok(())
 }
 
-/// Numbers the charts within each kind. Requires charts of the same kind to be adjacent.
+/// Numbers the charts of each kind. Charts of the same kind must be adjacent.
 fn numbered(drawn: &[Picture]) -> impl Iterator<Item = (usize, &Picture)> {
     drawn.chunk_by(|one, other| one.kind() == other.kind()).flat_map(|alike| (1..).zip(alike))
 }
 
-/// Truncates and escapes a title, because it may contain names of any length and content.
+/// Truncates and escapes a title, because its names may have any length and content.
 fn brief(title: &str) -> String {
     const MOST: usize = 100;
     console::truncate_str(&output::harmless(title).replace('\n', " "), MOST, "…").into_owned()

@@ -67,12 +67,12 @@ pub(crate) const OBJECTIVES: &[Word<Objective>] = &[
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FormatName {
-    /// For this terminal
+    /// Text for this terminal
     Terminal,
-    /// GitHub-flavoured, with per-interval data folded
+    /// GitHub-flavoured Markdown, with folded data per interval
     #[value(alias = "md")]
     Markdown,
-    /// A single file for a web browser, complete, with charts
+    /// The complete report as a single file for a web browser, with charts
     Html,
     /// Tables to include in a LaTeX document with booktabs
     #[value(alias = "tex")]
@@ -105,7 +105,7 @@ pub(crate) fn run(args: &ReportArgs, shared: &GlobalFlags) -> Result<Exit> {
         None => {
             let format = args.format.unwrap_or(FormatName::Terminal);
             let paged = format == FormatName::Terminal && !args.no_pager;
-            // On a terminal, the summary comes last. A pager starts at the top, so it comes first there.
+            // On a terminal, the summary comes last. In a pager, it comes first, because a pager starts at the top.
             let summary =
                 if !paged && std::io::stdout().is_terminal() { Summary::Last } else { Summary::First };
             let options = Options { summary, ..with_flags(destination::here()) };

@@ -88,8 +88,8 @@ pub(crate) struct RunArgs {
     /// Measure only this workload (may be repeated)
     #[arg(long = "workload", value_name = "WORKLOAD", conflicts_with = "resume")]
     workloads: Vec<String>,
-    /// Keep trials disturbed by other CPU load, instead of repeating them (repeats take up to a third of
-    /// the run's time)
+    /// Keep trials that other CPU load disturbed, instead of repeating them (repeats take up to a third of the
+    /// run's time)
     #[arg(long, env = "PLUMB_KEEP_DISTURBED", hide_env = true, value_parser = clap::builder::BoolishValueParser::new())]
     keep_disturbed: bool,
     /// Remove plumb's binary from SSH hosts after starting it, instead of keeping it for the next run
@@ -114,7 +114,7 @@ pub(crate) struct RunArgs {
     /// Print plain lines instead of the live view
     #[arg(long, env = PLAIN, hide_env = true, value_parser = clap::builder::BoolishValueParser::new())]
     plain: bool,
-    /// The results of `plumb vs`, with `true` for results of A.
+    /// The results that `plumb vs` measures. The value is `true` for results of A.
     #[arg(skip)]
     results: BTreeMap<ResultId, bool>,
     #[arg(skip)]
@@ -160,7 +160,7 @@ impl RunArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Place {
-    /// On this machine; results it cannot measure are skipped
+    /// On this machine. Results that it cannot measure are skipped
     Here,
     /// In a virtual hypervisor
     Hypervisor,
@@ -168,7 +168,7 @@ pub(crate) enum Place {
 
 pub(crate) fn run(args: &RunArgs, shared: &GlobalFlags) -> Result<Exit> {
     let output = args.output.as_deref().map(report::Destination::parse).transpose()?;
-    // Plan before acquiring privileges, because `--dry-run` needs none.
+    // Plan before acquiring privileges, because `--dry-run` does not need them.
     let new = if args.resume.is_none() { Some(job::planned(args, shared)?) } else { None };
     if let Some((source, plan)) = new.as_ref().filter(|_| args.dry_run) {
         super::scenario::print_plan(&source.scenario, plan)?;
@@ -206,8 +206,8 @@ fn execute(
     store: &mut Store,
     output: Option<&report::Destination>,
 ) -> Result<Exit> {
-    // Only a single-threaded process can enter a user namespace, so this comes before any threads. If the lab
-    // has no namespaces, do not enter one, so that `ssh` runs as the calling user.
+    // Only a single-threaded process can enter a user namespace, so do this before starting any thread. If the
+    // lab creates no hosts, do not enter one, so that `ssh` runs as the calling user.
     let makes_hosts = !job.source.scenario.lab.outside().hosts.is_empty();
     let rights = makes_hosts.then(Rights::acquire).transpose().context(NoRights)?;
     let stop = Stop::new();
@@ -238,7 +238,7 @@ fn measure(
     stop: &Stop,
 ) -> Result<Vec<SkippedResult>> {
     let mut progress = Shown::of(job, args.plain, args.keep_disturbed, stop);
-    // Ignore errors, because other runs use this only for a warning.
+    // Ignore errors, because other runs only use the announcement for a warning.
     let _presence = Presence::announce(&job.id.0);
     show_notices(job, rights, &mut progress);
     let request = Request {
@@ -294,7 +294,7 @@ fn fleet_of(scenario: &Scenario, stop: &Stop) -> Result<Option<Arc<Controller>>>
         return Ok(None);
     }
     let FleetFile { access, .. } = FleetFile::of_user()?;
-    // Discard progress lines, which would corrupt the live view. Errors report agents that disconnect.
+    // Discard progress lines, because they would corrupt the live view. Errors report agents that disconnect.
     Ok(Some(Arc::new(Controller::open(&access, &stop.flag(), |_| ())?)))
 }
 
@@ -312,7 +312,7 @@ fn summarise(args: &RunArgs, job: &Job, store: &Store) -> Result<()> {
     Ok(output::coloured(&report::for_terminal(&findings, &record)?)?)
 }
 
-/// Returns why the run uses a virtual hypervisor, if it does. A resumed run stays where it started.
+/// Returns why the run uses a virtual hypervisor, or `None` if it does not. A resumed run stays where it started.
 fn hypervisor_reason(job: &Job, args: &RunArgs) -> Option<Inside> {
     let counted = |record: &RunRecord| record.trials.iter().any(|trial| trial.instructions.is_some());
     if args.count || job.resume.as_ref().is_some_and(counted) {

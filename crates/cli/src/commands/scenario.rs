@@ -65,14 +65,14 @@ pub(crate) struct NewArgs {
     /// Contents of the lab
     #[arg(long, value_name = "LAB", default_value = "two-guests", value_parser = a_template())]
     with: String,
-    /// Write to this file instead; `-` is standard output
+    /// Write to this file instead. `-` is standard output
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CheckFormat {
-    /// With the location underlined
+    /// Text with the location underlined
     Text,
     /// One `FILE:LINE:COLUMN: message` per line
     Short,
@@ -123,7 +123,7 @@ pub(super) fn write_new(name: &str, text: &str, output: Option<&Path>) -> Result
     ))?)
 }
 
-/// Prints even an invalid scenario, unless variants have to be applied.
+/// The scenario may be invalid, unless variants have to be applied.
 fn scenario_text(name: &str, variants: &Variants, shared: &GlobalFlags) -> Result<String> {
     if variants.are_none() {
         Ok(source::text(name, shared)?.1)
@@ -225,7 +225,7 @@ fn refuse(diagnosis: Diagnosis, format: CheckFormat) -> Result<Exit> {
 pub(crate) fn print_plan(scenario: &Scenario, plan: &Plan) -> io::Result<()> {
     output::line(format_args!("{}: {}", scenario.name, scenario.title))?;
     output::line("paths:")?;
-    // A workload that lists hosts uses the first one as its baseline.
+    // If a workload lists hosts, the first host is its baseline.
     let baselines: HashSet<&PathName> =
         plan.results.iter().filter(|result| result.baseline).map(|result| &result.path).collect();
     for path in &scenario.paths {

@@ -9,7 +9,7 @@ use crate::{exit::Exit, output};
 
 #[derive(Debug, Args)]
 pub(crate) struct SchemaArgs {
-    /// Document
+    /// Document to describe
     #[arg(value_enum, default_value = "scenario")]
     document: Document,
 }

@@ -21,7 +21,7 @@ pub(crate) fn run(args: &ServerArgs) -> anyhow::Result<Exit> {
     args.log_file.redirect()?;
     let config = config::config(args)?;
     let mut bound = Bound::new(&config).context("cannot serve")?;
-    // Do this before starting any threads, because each thread drops its privileges separately.
+    // Drop privileges before starting any threads, because each thread would have to drop them separately.
     if !args.rights.unconfined {
         bound.confine(args.rights.user.as_deref()).context("cannot drop privileges")?;
     }
@@ -52,7 +52,7 @@ impl Watcher for EventPrinter {
         if let Event::Trouble { error } = &event {
             self.log.write_some(LogTarget::Stderr, format!("error: {error}"));
         }
-        // JSON documents are results, so only the log quota per address applies to them.
+        // JSON documents are results. Unlike other lines, they are only limited by the log quota per address.
         if self.json
             && let Some(document) = server::document(&event)
         {
@@ -75,7 +75,7 @@ impl EventPrinter {
     }
 }
 
-/// Ignores write errors, because the server must keep running if nothing reads its output.
+/// Ignores write errors, because the server must keep running even if nothing reads its output.
 fn write(target: LogTarget, line: &str) {
     match target {
         LogTarget::Stdout => drop(output::line(line)),

@@ -47,7 +47,7 @@ pub(crate) fn run(args: &VsArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     }
 }
 
-/// Splits `SCENARIO:SETTING`. Anything else is a server.
+/// Splits `SCENARIO:SETTING`. Returns `None` for anything else, which is a server.
 fn setting(side: &str) -> Option<(&str, &str)> {
     let (name, words) = side.split_once(':')?;
     let is_file = || [name.to_owned(), format!("{name}.toml")].iter().any(|file| Path::new(file).is_file());

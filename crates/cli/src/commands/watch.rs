@@ -147,7 +147,7 @@ fn exit(end: WatchEnd, once: bool) -> Exit {
 fn state_path(store: &Path, plan: &Path) -> Result<PathBuf> {
     Ok(match Location::parse(store)? {
         Location::File(file) => state_file(&file, plan),
-        // Store the state on this machine, because only one machine watches a plan.
+        // Keep the state of the watch on this machine, because only one machine watches a plan.
         server @ Location::Server(_) => {
             let name = server.to_string().replace('/', "_");
             state_file(&store_path::default_path()?.with_file_name(name), plan)
@@ -179,7 +179,7 @@ fn watched(measures: &[Measure], shared: &GlobalFlags) -> Result<Vec<Watched>> {
     Ok(watched)
 }
 
-/// Fails early, because otherwise every round would report the missing baseline.
+/// Fails at startup if the baseline is missing. Otherwise, every round would report this error.
 fn require_baseline(archive: &Archive, measure: &Measure) -> Result<()> {
     let Against::Baseline(name) = &measure.against else { return Ok(()) };
     let missing = match archive.baseline(name) {

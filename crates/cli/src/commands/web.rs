@@ -38,7 +38,7 @@ pub(crate) struct WebArgs {
     /// Address and port to listen on; port 0 selects a free one
     #[arg(long, short, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7373")]
     listen: SocketAddr,
-    /// Require the token in this file, also on loopback
+    /// Require readers to send the token in this file, even on loopback
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
     /// Serve HTTPS with this certificate file (PEM), followed by intermediate certificates
@@ -103,7 +103,7 @@ impl WebArgs {
     }
 }
 
-/// In bytes. A PEM certificate chain is a few kilobytes long.
+/// Maximum size of a PEM file in bytes. A certificate chain has only a few kilobytes.
 const LONGEST_PEM: u64 = 1 << 20;
 
 fn pem_in(path: &Path) -> Result<Vec<u8>> {
@@ -131,7 +131,7 @@ impl Documents for Reports {
         let record = store.load(run)?;
         let options = destination::in_a_file();
         let format = match rendition {
-            // The record as stored.
+            // The run record as it is stored.
             Rendition::Raw => return Ok(record.document()?),
             Rendition::Shown => {
                 let (record, findings) = remedy_results::findings(store, record)?;

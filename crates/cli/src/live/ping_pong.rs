@@ -1,4 +1,4 @@
-//! Progress lines of a ping-pong: one per interval, and a status line with the latest round trips.
+//! Progress lines for the ping-pong workload: one line per interval, and a status line with the latest round trips.
 
 use std::collections::VecDeque;
 
@@ -44,7 +44,7 @@ fn percentiles(trips: &LatencyHistogram) -> String {
     format!("p50 {p50:>7}  p99 {p99:>7}  max {:>7}", show(trips.max()))
 }
 
-/// Shows full round trips.
+/// The times are full round trips.
 pub(crate) fn line(interval: &PingPongInterval) -> String {
     let time = format!("{:.1}-{:.1} s", interval.start.seconds(), interval.end.seconds());
     let warmup = if interval.warmup { "  (warm-up)" } else { "" };

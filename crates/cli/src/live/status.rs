@@ -1,4 +1,4 @@
-//! The status line of a stream on a terminal: the current rate and its history in tenths of a second.
+//! The status line of a stream on a terminal. It shows the current rate and its history in tenths of a second.
 
 use std::collections::BTreeMap;
 

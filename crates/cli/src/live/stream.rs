@@ -1,6 +1,6 @@
-//! Progress lines of a stream, for each connection and for their sum.
+//! Progress lines for the stream workload, for each connection and for their sum.
 //!
-//! Each line combines several samples.
+//! A line combines several samples.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub(crate) struct StreamLines {
     every: Nanos,
     connections: usize,
     open: BTreeMap<Key, Interval>,
-    /// The finished intervals by number, held until every connection has one.
+    /// The finished intervals by number. Each is printed once every connection has finished it.
     whole: BTreeMap<u64, BTreeMap<Key, Interval>>,
 }
 
@@ -59,19 +59,19 @@ impl StreamLines {
         printed
     }
 
-    /// Adds half a sample, because a sample may end slightly early or late.
+    /// Adds half a sample to the time, because a sample may end slightly early or late.
     fn number(&self, at: Nanos, sample: &Interval) -> u64 {
         (at.0 + (sample.end - sample.start).0 / 2) / self.every.0
     }
 
     fn close(&mut self, key: Key, interval: Interval) -> Vec<String> {
-        // Use the middle, because the end may be slightly early or late. Warm-up lines come first.
+        // Use the middle, because the interval may end slightly early or late. Warm-up lines come first.
         let middle = (interval.start.0 + interval.end.0) / 2;
         let number = middle / self.every.0 * 2 + u64::from(!interval.warmup);
         let rows = self.whole.entry(number).or_default();
         let row = rows.remove(&key).map_or(interval, |before| before.and(&interval));
         let _ = rows.insert(key, row);
-        // Do not wait for connections that have ended or are a line late.
+        // Do not wait for a connection if it has ended or is late by more than a line.
         let due = if rows.len() == self.connections { number + 1 } else { number };
         let later = self.whole.split_off(&due);
         std::mem::replace(&mut self.whole, later).into_values().flat_map(|rows| lines(&rows)).collect()

@@ -1,4 +1,4 @@
-//! Draws the screen at any size from 80 columns by 24 rows.
+//! Draws the screen. It may have any size of at least 80 columns and 24 rows.
 
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{sparkline::sparkline, width};
 
-/// The path may use 1/5 of the rows, and the findings and log 1/4.
+/// The path may use 1/5 of the rows, and the findings and the log together 1/4.
 const PARTS: (usize, usize) = (5, 4);
 const LEAST_NEWS: usize = 6;
 const FINDINGS: usize = 2;
@@ -209,7 +209,7 @@ fn findings(state: &State, width: usize, height: usize, colours: Colours) -> Vec
             Severity::Note => colours.plain(),
         };
         let entry_lines = listed("•", &finding.text, style, width);
-        // Drop findings that do not fit. The report shows them.
+        // Drop findings that do not fit. The report will show all findings.
         if lines.len() + entry_lines.len() <= height {
             lines.extend(entry_lines);
         }

@@ -1,4 +1,4 @@
-//! Draws the path of a trial: the hosts and the devices that packets pass through.
+//! Draws the path of a trial, with the hosts and the devices that packets pass through.
 
 use scenario::{DeviceRef, HostName};
 use watch::State;

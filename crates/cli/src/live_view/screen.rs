@@ -28,7 +28,7 @@ use watch::{Message, State, cpu_time};
 use super::{colours::Colours, draw::draw};
 
 const FRAME: Duration = Duration::from_millis(250);
-/// Large enough to write a frame in one system call.
+/// The buffer is large enough to write a frame with one system call.
 const BUFFER: usize = 64 << 10;
 const PAGE: usize = 8;
 
@@ -54,7 +54,7 @@ impl Drop for Screen {
     }
 }
 
-/// Ignores errors, because a retry would fail too.
+/// Ignores errors, because a second attempt would fail, too.
 fn give_back() {
     if TAKEN.swap(false, Ordering::Relaxed) {
         let _ = execute!(io::stderr(), terminal::LeaveAlternateScreen, cursor::Show);
@@ -82,7 +82,7 @@ pub(super) fn show(
 ) {
     let mut drawn: Option<Instant> = None;
     loop {
-        // A panic already restored the terminal.
+        // Stop drawing if a panic has already restored the terminal.
         if !TAKEN.load(Ordering::Relaxed) {
             return;
         }

@@ -89,8 +89,8 @@ impl Machine {
         }
     }
 
-    /// Call this once this end has stopped sending, and [`Self::exchange`] once everything has been received. Has
-    /// no effect unless the test is running.
+    /// Call this when this end has stopped sending. Call [`Self::exchange`] when everything has been received. Has no
+    /// effect unless the test is running.
     pub fn end_test(&mut self, now: Nanos) {
         if self.phase == Phase::Running {
             self.send_state(State::TestEnd);

@@ -22,7 +22,7 @@ pub enum Failure {
     Oversized { what: &'static str, length: u32, limit: u32 },
     #[error("cannot parse the {what}: {reason}")]
     Malformed { what: &'static str, reason: String },
-    /// The peer's results are impossible, and nothing else tells how many bytes it received.
+    /// The peer's results are impossible, and they are the only source for the number of bytes that it received.
     #[error("the other end's results are impossible: {claim}")]
     Impossible { claim: String },
     #[error("waited {waited} for {awaited}; check that the other end is still running")]

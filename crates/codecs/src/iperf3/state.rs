@@ -6,7 +6,7 @@ use strum::FromRepr;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, FromRepr)]
 #[repr(i8)]
 pub enum State {
-    /// From the server: all streams are established; prepare the test.
+    /// From the server: all streams are established, so prepare the test.
     TestStart = 1,
     /// From the server: start sending.
     TestRunning = 2,

@@ -80,8 +80,8 @@ impl BitOr for Flags {
     }
 }
 
-/// The first byte distinguishes a sockperf client from text: it takes years until a sequence number makes it
-/// nonzero.
+/// Returns whether the bytes may come from a sockperf client. Text is recognized by its first byte, because it takes
+/// years until a sequence number makes this byte nonzero.
 #[must_use]
 pub fn may_begin(bytes: &[u8]) -> bool {
     let Some(header) = Header::read(bytes) else { return may_begin_in_part(bytes) };

@@ -1,5 +1,5 @@
-//! The sockperf protocol. Numbered messages have a 14-byte header; a server returns them on request. There is no
-//! handshake.
+//! The sockperf protocol. Messages are numbered and have a 14-byte header. A server returns those that request it.
+//! There is no handshake.
 //!
 //! Sources: <https://github.com/Mellanox/sockperf> (src/message.h, client.h, server.h, switches.h; versions 3.7 to
 //! 3.10) and the captures in tests/captures/sockperf.

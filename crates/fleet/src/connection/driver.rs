@@ -49,7 +49,7 @@ impl Driver {
             }
             attempts += 1;
             sleep(delay(attempts)).await;
-            // A PING usually resets this, but requires a connection.
+            // Usually, a PING resets this counter, but there is no PING without a connection.
             self.shared.lines.store(0, Ordering::Relaxed);
             match self.target.dial(&self.shared.access).await {
                 Ok(dialed) => {
@@ -159,7 +159,7 @@ async fn ping(shared: &Shared) {
     }
 }
 
-/// No delay at first, then 250 ms, doubled for each further attempt.
+/// Returns no delay for the first attempt and 250 ms for the second. Each further attempt doubles the delay.
 fn delay(attempts: usize) -> Duration {
     let doublings = u32::try_from(attempts).unwrap_or(u32::MAX).saturating_sub(2).min(10);
     if attempts < 2 {

@@ -16,8 +16,8 @@ use crate::{
 
 const GRACE: Duration = Duration::from_secs(3);
 
-/// Returns when the agent exits, or at the end of the grace period after the agent's input has closed. Returns the
-/// output stream open, because closing it sends the agent's last output.
+/// Returns when the agent exits, or when the grace period after the end of its input has passed. The returned output
+/// stream is still open, because closing it sends the agent's last output.
 pub(super) fn carry(
     agent: &mut dyn Agent,
     session: &Session,

@@ -1,5 +1,5 @@
-//! Tests in which a server attacks its members. The server enforces no permissions, so any client can act as the
-//! server could.
+//! Tests in which a server attacks its members. The server enforces no permissions, so any client can do what a hostile
+//! server could do.
 
 use std::{
     collections::BTreeMap,

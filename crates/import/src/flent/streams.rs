@@ -47,12 +47,12 @@ fn direction(series: &Series) -> Option<Direction> {
     }
 }
 
-/// Converts a connection. The client provides the samples; the server only reports a total, for uploads.
+/// Converts a connection. The client provides the samples. For uploads, the server reports a total.
 fn flow(id: u32, series: &Series, direction: Direction) -> Option<Flow> {
     let sampled = EndSeries { intervals: intervals(series)?, ..EndSeries::default() };
     let other = match series.received {
         Some((bytes, seconds)) if direction == Direction::Forward => one(bytes, seconds),
-        // TCP delivers every byte that it accepts. UDP may not.
+        // TCP delivers every byte that it accepts, but UDP may not.
         None if direction == Direction::Forward && series.transport == Some(Transport::Tcp) => {
             let (bytes, elapsed) = (sampled.bytes(), sampled.elapsed());
             EndSeries { intervals: vec![interval(0, elapsed.0, bytes.0)], ..EndSeries::default() }

@@ -25,7 +25,7 @@ impl Totals {
         Self { transfer: row.transfer, rate: row.rate }
     }
 
-    /// Scales the bytes of all connections, and if necessary their times, to make the totals print like the
+    /// Scales the bytes of all connections, and if necessary their times, so that the totals are printed like the
     /// summary. Changes the printed numbers of intervals only if there is no other way.
     pub(super) fn apply(self, ends: &mut [&mut [Interval]]) {
         for keeps_numbers in [true, true, true, false] {

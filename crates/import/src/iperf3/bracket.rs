@@ -39,7 +39,7 @@ pub(super) enum BracketLine {
     OlderRow,
 }
 
-/// A row may follow a timestamp, possibly in brackets. A line with more brackets is not an iperf3 row.
+/// Maximum number of brackets in an iperf3 row, which may follow a timestamp in brackets.
 const MOST_BRACKETS: usize = 8;
 
 const OLDER_HEADS: [&str; 5] = ["Write/Err", "NetPwr", "Reads", "Rtry", "Latency avg"];

@@ -80,7 +80,7 @@ impl CommandSettings {
             "C" => self.congestion = value.filter(|word| word.len() <= 32).map(str::to_owned),
             "b" => self.rate = value.and_then(rate),
             _ => {
-                // A shell variable is unknown.
+                // The value of a shell variable is unknown.
                 let value = value.filter(|value| value.len() <= 32 && !value.contains('$'));
                 let named = |all: &[(&str, &str)]| {
                     all.iter().find(|(own, _)| *own == flag).map(|(_, name)| (*name).to_owned())

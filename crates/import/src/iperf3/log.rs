@@ -1,7 +1,7 @@
 //! One end's log of a test, read from text or JSON, and its conversion.
 //!
-//! For each connection, the log has the series of this end and at most a summary from the other end. After the
-//! test, the client receives the server's summary, but not vice versa.
+//! For each connection, the log has the series of this end and at most a summary of the other end. After the test,
+//! the client receives the server's summary. The server does not receive the client's.
 
 use std::{collections::BTreeMap, ops::RangeInclusive};
 

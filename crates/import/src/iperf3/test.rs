@@ -152,7 +152,7 @@ impl Test {
         }
     }
 
-    /// Treats the last plain row as the whole UDP summary, which only clients print. It contains the bytes sent,
+    /// Treats the last plain row as the whole UDP summary, which only clients print. The row contains the bytes sent
     /// and the datagrams counted by the server.
     pub(super) fn plain_summary(&mut self, id: u32, printed: u64) {
         self.end = self.end.or(Some(End::Client));
@@ -186,7 +186,7 @@ impl Test {
             return Belongs::Next;
         }
         if self.summary || self.has_sides {
-            // A summary row without its last word.
+            // The last word of a summary row is missing.
             self.damaged(line);
             return Belongs::Here;
         }
@@ -201,7 +201,8 @@ impl Test {
         Belongs::Here
     }
 
-    /// Returns whether the summary already has this row. Then the row belongs to a later test with missing lines.
+    /// Returns whether the summary already has this row. If so, the row belongs to a later test, of which lines are
+    /// missing.
     fn is_repeated(&self, row: &Row) -> bool {
         let known = match row.id {
             Id::Stream(id) => self.streams.iter().find(|it| it.id == id && it.tag == row.tag),
@@ -252,9 +253,9 @@ impl Test {
             && self.streams.iter().chain(&self.sums).any(whole)
     }
 
-    /// Decides whether a single number after the rate means retransmits or datagrams. Without headings, it means
-    /// retransmits in a summary, where datagrams never appear without losses, or if the datagram size would be
-    /// impossible.
+    /// Decides whether a single number after the rate means retransmits or datagrams. If there are no headings, it
+    /// means retransmits in a summary, where datagrams never appear without losses. It also means retransmits if the
+    /// datagram size would otherwise be impossible.
     fn rest_of(&self, row: &Row) -> Rest {
         let Rest::Sent { datagrams } = row.rest else { return row.rest };
         let possible = || SIZES.contains(&(row.transfer.value / datagrams.max(1) as f64));

@@ -9,7 +9,7 @@ pub(super) fn of_version_line(text: &str) -> Option<UnixMillis> {
     Some(UnixMillis(zoned.timestamp().as_millisecond()))
 }
 
-/// Converts seconds since 1970, or milliseconds if given.
+/// Converts seconds since 1970. If milliseconds are given, uses them instead.
 pub(super) fn of_seconds(seconds: i64, millis: Option<i64>) -> Option<UnixMillis> {
     let millis = millis.filter(|it| *it > 0).or_else(|| seconds.checked_mul(1000))?;
     // Accept times from 2001 to 2128.

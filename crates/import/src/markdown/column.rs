@@ -54,7 +54,7 @@ pub(super) fn columns(headings: &[String], rows: &[Vec<String>], options: &Optio
     let mut columns: Vec<Column> = Vec::with_capacity(looks.len());
     let mut leads = true;
     for (at, look) in looks.iter().enumerate() {
-        // `6.1` and `6.12` are versions if the measured columns follow.
+        // Numbers such as `6.1` and `6.12` are versions if measured columns follow.
         let is_measured = |other: &Looks| other.kind == Kind::Measured;
         let is_version = look.kind == Kind::Number
             && leads
@@ -236,8 +236,8 @@ pub(super) fn interval(cell: &str) -> Option<(Amount, Amount)> {
         .then_some((Amount { unit: high.unit, ..low }, high))
 }
 
-/// Returns the number in a cell. It may be in brackets after text. If both ends have a number, returns the
-/// receiver's.
+/// Returns the number in a cell. The number may be in brackets after text. If both ends have a number, returns the
+/// receiver's number.
 pub(super) fn cell_amount(cell: &str) -> Option<Amount> {
     let bracketed = || cell.strip_suffix(')')?.rsplit_once('(').map(|(_, inner)| inner);
     let with_unit = |text: &str| amount(text).filter(|amount| amount.unit.is_some());

@@ -13,7 +13,7 @@ pub(super) struct KnownSettings {
 }
 
 impl KnownSettings {
-    /// Adds a level. Numbers are ignored because they would be ambiguous.
+    /// Adds a level, unless it is a number, which would be ambiguous.
     pub(super) fn learn(&mut self, factor: &str, level: &str) {
         if level.parse::<f64>().is_ok() || level.is_empty() {
             return;

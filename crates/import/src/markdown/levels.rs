@@ -30,7 +30,7 @@ pub(super) fn find(columns: &mut [Column]) -> Option<LevelColumns> {
         (alike > 1).then(|| (at, factor.clone()))
     })?;
     let scale = columns[at].scale()?;
-    // Only one of the headings may have a unit.
+    // Sometimes, only one of the headings has a unit.
     let of_factor =
         |part: &Option<(String, String)>| part.as_ref().is_some_and(|(other, _)| *other == factor);
     let mut scales = columns

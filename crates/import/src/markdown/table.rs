@@ -1,4 +1,4 @@
-//! Reads one table. The heading and sample rows classify the columns; then the table is read row by row.
+//! Reads one table. The heading and sample rows classify the columns. Then the table is read row by row.
 
 use std::{mem, ops::RangeInclusive};
 

@@ -82,7 +82,7 @@ impl Chosen {
 
     pub(super) fn finish(self, banner: Option<&Banner>, out: &mut Out) {
         let Self::Pairs { first, last, values } = self else { return };
-        // Shell assignments look the same. Without a heading, require a throughput with a unit.
+        // Shell assignments look the same, so if there is no heading, require a throughput with a unit.
         let is_test = values.contains_key("THROUGHPUT") && values.contains_key("THROUGHPUT_UNITS");
         if banner.is_some() || is_test {
             let found = Selected::of(values, first..=last, banner, out);

@@ -50,7 +50,7 @@ impl Summary {
         Self { first: line, last: line, ..Self::default() }
     }
 
-    /// Returns whether a test starts at this line. Statistics do so only if no test is in progress.
+    /// Returns whether a test starts at this line. The statistics start a test only if no test is in progress.
     pub(super) fn begins(text: &str, under_way: bool) -> bool {
         let message = message(text);
         message.starts_with("== version #")
@@ -197,7 +197,7 @@ impl Summary {
     }
 
     /// Returns whether messages were sent at a fixed rate rather than one after the other. A full log shows this
-    /// directly. Otherwise, a ping-pong without losses has exactly one message in flight.
+    /// directly. If there is none, uses the fact that a ping-pong without losses has exactly one message in flight.
     fn is_under_load(&self) -> bool {
         if let Some(requested) = self.requested {
             return requested != UNBOUNDED;

@@ -21,7 +21,7 @@ use crate::{
 
 const SUMMARY: &str = "query-memory-size-summary";
 const HUMAN: &str = "human-monitor-command";
-/// The timeout for the agent. Other VMs have to wait for it.
+/// The timeout for the agent. Other VMs have to wait until the agent has replied.
 const RESIZE_TIME: Duration = Duration::from_secs(20);
 
 #[derive(Debug)]
@@ -137,7 +137,7 @@ impl Means {
             Self::Agent(balloon) => {
                 let agent = agent.ok_or_else(|| MemoryError::Guest("no reply".to_owned()))?;
                 balloon.ask_for(Bytes(base(monitor)?.0.saturating_sub(size.0)))?;
-                // Moves memory in batches, as long as the guest has some free.
+                // Moves memory in batches, as long as the guest has free memory.
                 let end = Instant::now() + RESIZE_TIME;
                 while balloon.step(agent)? && Instant::now() < end {}
                 Ok(())

@@ -155,7 +155,7 @@ fn stop() {
     let _ = write(&file("nr_kdamonds"), "0");
 }
 
-/// Returns the mean over all finished aggregations, or `None` before the first.
+/// Returns the mean over all finished aggregations, or `None` before the first aggregation has finished.
 fn histogram(layout: &Layout, grown: &[u64]) -> Option<Accesses> {
     let size = |ranges: &[(u64, u64)]| ranges.iter().map(|(start, end)| end - start).sum::<u64>();
     let all: u64 = layout.values().map(|ranges| size(ranges)).sum();
@@ -236,8 +236,8 @@ mod tests {
     fn averages_scheme_counts_by_node() {
         let layout: Layout = [(0, vec![(0, 64 * MIB)]), (1, vec![(64 * MIB, 96 * MIB)])].into();
         let mut grown = vec![0; 2 * CLASSES.len()];
-        // After ten aggregations, half of node 0's memory was accessed in 5 to 7 of 40 samples (about a seventh), and
-        // none of node 1's.
+        // After ten aggregations, half of node 0's memory was accessed in 5 to 7 of 40 samples (about a seventh). None
+        // of node 1's memory was accessed.
         (grown[0], grown[4]) = (10 * 32 * MIB, 10 * 32 * MIB);
         grown[CLASSES.len()] = 10 * 32 * MIB;
         let accesses = histogram(&layout, &grown).expect("ten aggregations");

@@ -14,7 +14,7 @@ use crate::error::MemoryError;
 const SWITCH: &str = "/sys/kernel/mm/lru_gen/enabled";
 const DEBUG: &str = "/sys/kernel/debug";
 const GENERATIONS: &str = "/sys/kernel/debug/lru_gen";
-/// Short enough to miss rarely accessed memory, and long enough for thousands of accesses.
+/// A window is short enough to miss rarely accessed memory, and long enough to contain thousands of accesses.
 const WINDOW: Duration = Duration::from_millis(200);
 
 /// If this fraction of pages is touched in a window, all pages are assumed to be touched.
@@ -122,7 +122,7 @@ fn accesses(first: &[Group], second: &[Group], windows: f64) -> Accesses {
     accesses
 }
 
-/// Returns the constantly accessed pages, those touched at least once, and the remainder.
+/// Returns the constantly accessed pages, the other touched pages, and the remaining pages.
 fn of_group(first: &Group, second: &Group, windows: f64) -> Vec<(u64, u64)> {
     // The last generation only contains pages since the last scan.
     let [one, other] = [first.pages(0..2), second.pages(0..2)];
@@ -212,8 +212,8 @@ memcg    77 /system.slice
 
     #[test]
     fn estimate_is_bounded_in_extreme_cases() {
-        // If no page is in both windows, all touched pages may be hot. If all are in both, only those are hot.
-        // Without pages, nothing is accessed.
+        // If no page is in both windows, all touched pages may be hot. If all are in both windows, only these pages are
+        // hot. If there are no pages, nothing is accessed.
         assert_eq!(classes(&[100, 50, 5, 0], &[100, 45, 5, 5, 0], 10.0)[0].0, 35);
         assert_eq!(classes(&[100, 50, 5, 0], &[100, 50, 0, 5, 0], 10.0)[0].0, 5);
         assert_eq!(classes(&[100, 0, 0, 0], &[100, 0, 0, 0, 0], 10.0), [(100, 0)]);

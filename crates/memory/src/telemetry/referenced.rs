@@ -41,7 +41,7 @@ impl AccessSource for ReferencedBits {
         AccessSourceKind::Referenced
     }
 
-    /// A mapping does not show the guest's nodes.
+    /// A mapping does not show which of the guest's nodes a page belongs to.
     fn look(&mut self) -> Result<Look, MemoryError> {
         let (referenced, resident) = of_machine(&read(&format!("/proc/{}/smaps", self.pid))?);
         write(&format!("/proc/{}/clear_refs", self.pid), OF_FILES)?;

@@ -4,12 +4,12 @@ use crate::host::View;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rival {
-    /// Knows the true curves of this and the next interval and has no step limit, so no policy can have more VMs on
-    /// target.
+    /// Knows the true curves of this and the next interval, and has no step limit. So no other policy can have more VMs
+    /// on target.
     Optimum,
-    /// DRAM in proportion to the bytes hotter than the VM's average, as with hot-page steering.
+    /// Gives each VM DRAM in proportion to its bytes hotter than its average, as hot-page steering does.
     HotBytes,
-    /// DRAM in proportion to the memory in use, as with ballooning by free memory.
+    /// Gives each VM DRAM in proportion to its memory in use, as ballooning by free memory does.
     Pressure,
     Proportional,
     Equal,

@@ -85,7 +85,7 @@ impl MissingCapability {
         let capabilities = "CAP_BPF and CAP_PERFMON";
         match self {
             Self { permission: true, nested: true, .. } => (
-                "eBPF programs require root on the host, but this process is only root of a user namespace".into(),
+                "eBPF programs require root on the host, but this process is root only in a user namespace".into(),
                 "run it with sudo; in a container, run the container as root".into(),
             ),
             Self { permission: true, root: true, .. } => (
@@ -109,7 +109,7 @@ fn too_old(kernel: &str, what: &str, reason: Option<String>) -> (String, String)
     let reason = reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
     (
         format!("Linux {kernel} rejects {what}{reason}"),
-        "use Linux 5.11 or later; if this is one, please report this message".to_owned(),
+        "use Linux 5.11 or later; if you already do, please report this message".to_owned(),
     )
 }
 
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn reports_missing_capability_with_remedy() {
         for (nested, root, reason, remedy) in [
-            (true, true, "only root of a user namespace", "sudo"),
+            (true, true, "root only in a user namespace", "sudo"),
             (false, true, "as in a container", "--cap-add BPF,PERFMON"),
             (false, false, "CAP_BPF and CAP_PERFMON", "sudo"),
         ] {

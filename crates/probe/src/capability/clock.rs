@@ -15,7 +15,7 @@ const CLOCK: Subject = Subject {
 const READINGS: u64 = 2_000;
 const ROUNDS: usize = 5;
 
-/// The threshold in nanoseconds. A clock in the vDSO takes 15 to 60 ns, a system call several hundred.
+/// The threshold in nanoseconds. A clock in the vDSO takes 15 to 60 ns, and a system call takes several hundred.
 const SLOW: u64 = 150;
 
 pub(super) fn probe(environment: &Environment) -> Capability {

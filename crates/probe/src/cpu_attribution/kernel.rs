@@ -33,7 +33,7 @@ const HOOKS: [Hook; 18] = [
     Hook::needed("on_softirq_entry", "softirq_entry"),
     Hook::needed("irq_handler_ends", "irq_handler_exit"),
     Hook::needed("irq_handler_begins", "irq_handler_entry"),
-    // These exist only on x86. Elsewhere, the interrupted task is charged for their time.
+    // These tracepoints exist only on x86. Elsewhere, the interrupted task is charged for the time of these interrupts.
     Hook::optional("local_timer_ends", "local_timer_exit"),
     Hook::optional("local_timer_begins", "local_timer_entry"),
     Hook::optional("reschedule_ends", "reschedule_exit"),
@@ -44,7 +44,7 @@ const HOOKS: [Hook; 18] = [
     Hook::optional("call_function_single_begins", "call_function_single_entry"),
     Hook::optional("irq_work_ends", "irq_work_exit"),
     Hook::optional("irq_work_begins", "irq_work_entry"),
-    // Since Linux 6.9.
+    // This tracepoint exists since Linux 6.9.
     Hook::optional("on_active", "tmigr_cpu_active"),
     Hook::needed("on_switch", "sched_switch"),
 ];

@@ -35,11 +35,11 @@ struct Reading {
     machine: CpuReading,
 }
 
-/// The limit in nanoseconds for a reading, per CPU and overall. If the second reading takes longer, both are
-/// repeated.
+/// Reading the kernel's sums may take this many nanoseconds, plus the same time for each CPU. If it takes longer,
+/// /proc/stat and the sums are read again.
 const CLOSE: u64 = 1_000_000;
 const TRIES: u32 = 20;
-/// The limit in nanoseconds for repeating a reading, which on a slow machine would only add work to the measurement.
+/// After this many nanoseconds, readings are not repeated, because repeats on a slow machine would only add work.
 const LONGEST: u64 = 20_000_000;
 
 impl Reading {

@@ -1,9 +1,9 @@
 //! The probe without BPF programs, which compares the times of tasks in /proc.
 //!
 //! A process that starts and ends between two readings is charged to its parent, because /proc adds the times of
-//! reaped children. Threads that start and end in between have no owner, and neither does the last time slice of
-//! ended threads. Soft interrupts are charged to the interrupted task. Kernels with `CONFIG_IRQ_TIME_ACCOUNTING`
-//! exclude interrupts from task times, so /proc/stat provides them.
+//! reaped children. If a thread ends in between, its time since the first reading has no owner. Soft interrupts are
+//! charged to the interrupted task. Kernels with `CONFIG_IRQ_TIME_ACCOUNTING` exclude interrupts from task times, so
+//! /proc/stat provides them.
 
 use std::collections::HashMap;
 
@@ -247,7 +247,7 @@ mod tests {
     fn parent_gets_only_the_new_time_of_ended_children() {
         let before = tasks(&[(5, 5, 1, "make", 10), (6, 6, 5, "gcc", 40), (7, 7, 6, "cc1", 300)]);
         let mut after = tasks(&[(5, 5, 1, "make", 30)]);
-        // gcc and cc1 ran for another 5 and 600. Another compiler started and ended with 1,000.
+        // gcc ran for another 5, and cc1 for another 600. Another compiler started, ran for 1,000 and ended.
         after.seen.values_mut().for_each(|make| make.children = 45 + 900 + 1_000);
         let times = times(&before, &after, &[]);
         assert_eq!(times.into_iter().map(|(_, time)| time).collect::<Vec<_>>(), [20 + 5 + 600 + 1_000]);

@@ -12,9 +12,9 @@ pub(super) type Cpu = [u64; HEAD + BUCKETS + 1];
 /// softirq time, and interrupt time.
 const HEAD: usize = 8;
 const PUT_OFF: u32 = 1 << 31;
-/// The maximum number of readings, because a CPU may change its data during a reading.
+/// The maximum number of readings. A reading during which the CPU changes its data is repeated.
 const TRIES: u32 = 100;
-/// In nanoseconds. A longer reading was preempted and is repeated.
+/// In nanoseconds. A reading that took longer was preempted and is repeated.
 const LONG: u64 = 100_000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -31,9 +31,10 @@ pub(super) struct KnownTask {
     pub(super) process: String,
     pub(super) thread: String,
     pub(super) time: u64,
-    /// The CPU time of all threads of the process, including ended threads. Zero except for the first thread.
+    /// The CPU time of all threads of the process, including threads that have exited. Only the first thread has this
+    /// value.
     pub(super) whole: u64,
-    /// The CPU time of reaped children. Zero except for the first thread.
+    /// The CPU time of reaped children. Only the first thread has this value.
     pub(super) children: u64,
 }
 

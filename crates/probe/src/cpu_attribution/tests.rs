@@ -1,4 +1,4 @@
-//! Tests on the real kernel with known work by a known owner. Skipped without permissions.
+//! Tests on the real kernel with known work by a known owner. The tests are skipped if permissions are missing.
 
 mod shell;
 

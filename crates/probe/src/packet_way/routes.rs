@@ -33,7 +33,7 @@ pub(super) fn most_frequent(
     })
 }
 
-/// Returns the most frequent route, or the first of several, so that results are reproducible.
+/// Returns the most frequent route, or the first of equally frequent ones, so that results are reproducible.
 fn most_taken(ways: &[MessageRoute]) -> Option<(usize, &MessageRoute)> {
     ways.iter().enumerate().rev().max_by_key(|(_, way)| way.taken).filter(|(_, way)| way.taken > 0)
 }

@@ -1,4 +1,4 @@
-//! Converts slots to counts with ends and the names of threads and processes. Performs no I/O.
+//! Converts slots to counts, and adds their ends and the names of threads and processes. Performs no I/O.
 
 use std::collections::HashMap;
 

@@ -5,7 +5,7 @@ use crate::{
     observe::{ProbeError, Watch},
 };
 
-/// Three words of 8 bytes: epoch and slots, taken, overflowed.
+/// Three words of 8 bytes: the epoch with the size of the slot table, the slots in use, and the calls without a slot.
 type Words = [u64; 3];
 /// One bit per process, selected by the low bits of its PID.
 type Marks = [u64; 8192];

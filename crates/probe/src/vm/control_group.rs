@@ -24,7 +24,7 @@ pub(super) fn read(process: &Process) -> Option<ControlGroup> {
     })
 }
 
-/// Parses `200000 100000`, a quota and a period in microseconds. A quota of `max` means unlimited.
+/// Parses `200000 100000`, a quota and a period in microseconds. If the quota is `max`, the CPU time is unlimited.
 fn limit(text: &str) -> Option<f64> {
     let (quota, period) = text.split_once(' ')?;
     let (quota, period): (f64, f64) = (quota.parse().ok()?, period.parse().ok()?);

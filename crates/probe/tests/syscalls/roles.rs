@@ -1,4 +1,5 @@
-//! The roles of the observed programs, which make calls of known number or duration. No other calls are `getppid`.
+//! The roles of the observed programs, which make calls of known number or duration. They use `getppid` only for these
+//! calls.
 
 use std::fs::File;
 use std::io::{Read, Write};

@@ -18,7 +18,7 @@ use crate::{
 
 type Done = Result<(), Failed>;
 
-/// Calls that vary in number with timing: lock contention, and the reuse of freed memory.
+/// The number of these calls depends on timing, because of lock contention and the reuse of freed memory.
 const BY_CHANCE: [&str; 6] = ["futex", "read", "restart_syscall", "sched_yield", "mmap", "munmap"];
 
 fn whole() -> Box<dyn Probe> {

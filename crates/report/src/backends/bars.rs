@@ -1,11 +1,11 @@
-//! Draws bar charts with characters: a bar up to the interval, then the interval around the median.
+//! Draws bar charts with characters. Each bar ends at the interval, which is drawn around the median.
 
 use console::{measure_text_width, truncate_str};
 
 use crate::page::{Bar, Bars, *};
 
 const GAP: usize = 2;
-/// Minimum columns for bars next to the numbers. With less room, the numbers go on a separate line.
+/// Minimum number of columns for a bar next to its numbers. If there is less room, the numbers go on a separate line.
 const NARROW: usize = 20;
 const WIDEST: usize = 44;
 

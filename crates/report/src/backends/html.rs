@@ -47,7 +47,7 @@ pub(crate) fn page(page: &Page) -> String {
     )
 }
 
-/// Allows only the page's own script, and forbids fetches.
+/// Only allows the page's own script, and forbids fetches.
 fn policy() -> String {
     format!("default-src 'none'; style-src 'unsafe-inline'; script-src '{}'", script::digest())
 }
@@ -115,7 +115,7 @@ fn inline(text: &Text) -> String {
     text.0.iter().map(span).collect::<String>().trim().to_owned()
 }
 
-/// Uses HTML's no-break spaces and soft breaks.
+/// Uses the no-break spaces and soft breaks of HTML.
 fn span(span: &Span) -> String {
     let text = html(&span.text);
     match span.tone {
@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(shown.matches("<script").count(), 1, "the page's own");
         assert!(!shown.contains("onload=\""), "{shown}");
         assert_eq!(shown.matches("<title>").count(), 1);
-        // The page has a title, and so does each of the chart's two drawings.
+        // The page has a title, and each of the chart's two drawings has one.
         assert_eq!(shown.matches("</title>").count(), 3, "{shown}");
     }
 

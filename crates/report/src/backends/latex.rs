@@ -1,5 +1,5 @@
-//! A page's tables as LaTeX for `\input`, using booktabs (https://ctan.org/pkg/booktabs). Text other than
-//! captions becomes comments, and charts are left to `plumb plot`.
+//! Writes a page's tables as LaTeX for `\input`, using booktabs (https://ctan.org/pkg/booktabs). All text
+//! except captions becomes comments. Charts are omitted, because `plumb plot` draws them.
 
 use crate::page::{Align, Bar, Bars, Page, *};
 
@@ -69,7 +69,7 @@ fn comment(text: &str) -> String {
     textwrap::wrap(text.trim(), COMMENT).iter().map(|line| format!("% {line}\n")).collect()
 }
 
-/// Prevents LaTeX from reading text as commands, because names come from user-written files.
+/// Prevents LaTeX from reading text as commands, because users write names in their files.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for sign in text.chars() {
@@ -86,7 +86,7 @@ fn escaped(text: &str) -> String {
             '•' | '·' => escaped.push_str("$\\cdot$"),
             '\u{a0}' => escaped.push('~'),
             sign if sign.is_control() => escaped.push(' '),
-            // These characters are used to draw bars.
+            // Omit characters that draw bars, and soft breaks.
             '\u{2500}'..='\u{25ff}' | '\u{200b}' => {}
             sign => escaped.push(sign),
         }

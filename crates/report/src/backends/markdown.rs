@@ -1,4 +1,4 @@
-//! The full form of a page as GitHub Flavored Markdown (<https://github.github.com/gfm/>).
+//! Writes the full form of a page as GitHub Flavored Markdown (<https://github.github.com/gfm/>).
 
 mod escape;
 
@@ -38,7 +38,7 @@ fn block(block: &Block) -> String {
         }
         Block::List(items) => lines(items.iter().map(|item| format!("- {}", inline(item)))),
         Block::KeyValues(pairs) => {
-            // A row without a label continues the one above.
+            // A row without a label continues the row above it.
             let mut label = "";
             let lines_of_pairs = pairs.iter().map(|(key, value)| {
                 label = if key.is_empty() { label } else { key };
@@ -74,7 +74,7 @@ fn table(table: &Table) -> String {
     }
 }
 
-/// Escapes pipes, which end a cell even inside a code span.
+/// Escapes pipes, because a pipe ends a cell even inside a code span.
 fn cell(text: &Text) -> String {
     inline(text).replace('|', "\\|")
 }

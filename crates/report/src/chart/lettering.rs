@@ -66,7 +66,7 @@ fn em(sign: char) -> f64 {
     }
 }
 
-/// Removes invisible and direction-changing characters, because names come from user-written files.
+/// Removes characters that are invisible or change the text direction, because users write names in their files.
 pub(super) fn plain(text: &str) -> String {
     let is_hidden = |sign: char| {
         matches!(sign, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
@@ -76,7 +76,7 @@ pub(super) fn plain(text: &str) -> String {
     shown.map(|sign| if sign.is_control() || sign.is_whitespace() { ' ' } else { sign }).collect()
 }
 
-/// Cuts the middle, because names usually differ at the ends.
+/// Removes the middle of long text, because names usually differ at the ends.
 pub(super) fn fitted(text: &str, room: f64, style: Style) -> String {
     if width(text, style) <= room {
         return text.to_owned();
@@ -104,7 +104,7 @@ pub(super) fn fitted(text: &str, room: f64, style: Style) -> String {
     head
 }
 
-/// Long words may also break after punctuation. Truncates text beyond `most` lines.
+/// Long words may also break after punctuation. Truncates text after `most` lines.
 pub(super) fn wrapped(text: &str, room: f64, style: Style, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = vec![String::new()];
     for word in words(text, room, style) {
@@ -121,7 +121,7 @@ pub(super) fn wrapped(text: &str, room: f64, style: Style, most: usize) -> Vec<S
     lines.iter().map(|line| fitted(line.trim(), room, style)).collect()
 }
 
-/// Splits text where lines may be broken. Splits a word only if it does not fit on a line.
+/// Splits text where lines may be broken. Only splits a word if the word does not fit on a line.
 fn words(text: &str, room: f64, style: Style) -> Vec<&str> {
     let inner = |word| {
         if width(word, style) <= room {

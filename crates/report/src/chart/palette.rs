@@ -17,7 +17,7 @@ pub(crate) enum Paint {
     Worse,
     Better,
     Faint,
-    /// The series with this index. Without enough colours, areas are hatched and lines dashed.
+    /// The series with this index. If there are too few colours, areas are hatched and lines are dashed.
     Of(usize),
 }
 
@@ -85,7 +85,7 @@ const DARK: Colours = Colours {
     series: ["#4aa3d8", "#f28c4b", "#3fc79a", "#e3a3c6", "#e6b84a", "#a5dbf8", "#a9b1ba", "#f0e442"],
 };
 
-/// Distinguish lines without relying on colour.
+/// These patterns distinguish lines without relying on colour.
 const DASHES: [&str; COLOURS] = ["", "6 3", "2 2", "8 3 2 3", "10 4", "4 2", "1 3", "12 3 2 3 2 3"];
 
 pub(crate) fn style(theme: Theme) -> String {

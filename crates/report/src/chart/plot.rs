@@ -34,7 +34,7 @@ pub(crate) enum LineKind {
     Dotted,
     Bare,
     Dots,
-    /// Bars on the horizontal axis, each extending to the next point. The last point only ends the last bar.
+    /// Bars on the horizontal axis. Each bar extends to the next point, and the last point only ends the last bar.
     Bars,
 }
 
@@ -62,7 +62,7 @@ const HEIGHT: f64 = 230.0;
 const LOW: f64 = 190.0;
 const HEAD: f64 = 16.0;
 const GAP: f64 = 8.0;
-/// Separates values, which may contain spaces.
+/// Separator between values, because a value may contain spaces.
 const POINTS: &str = "|";
 const MOST_NAME: f64 = 190.0;
 
@@ -97,7 +97,7 @@ fn draw(plot: &Plot, canvas: &mut Canvas<'_>, y: f64, left: f64) -> f64 {
     end + 6.0
 }
 
-/// Two rows if labels above the plot would overlap in a single row.
+/// Returns two rows if labels above the plot would overlap in a single row.
 fn head_rows(plot: &Plot, left: f64, right: f64) -> usize {
     let marks = plot.marks.iter().map(|mark| (mark.at, &mark.text));
     let stretches = plot.stretches.iter().map(|it| (f64::midpoint(it.from, it.to), &it.text));
@@ -215,8 +215,8 @@ impl Field<'_> {
         }
     }
 
-    /// Draws the labels of the chosen points first, then the others in order. Omits labels that would overlap,
-    /// because the table contains them.
+    /// Draws the labels of the chosen points first, then the other labels in order. Omits labels that would
+    /// overlap, because the table contains all labels.
     fn annotations(&self, canvas: &mut Canvas<'_>) {
         for mark in &self.plot.marks {
             let x = self.x(mark.at);

@@ -41,9 +41,9 @@ const BAR: f64 = 14.0;
 const LANE: f64 = 9.0;
 const APART: f64 = 9.0;
 const MOST_LABEL: f64 = 0.36;
-/// Wider text goes above the bar instead of next to it.
+/// Text wider than this goes above the bar instead of next to it.
 const MOST_INLINE: f64 = 190.0;
-/// Further rows are only in the table.
+/// Further rows are only shown in the table.
 pub(crate) const MOST_ROWS: usize = 60;
 
 pub(super) fn draw(rows: &Rows, canvas: &mut Canvas<'_>, y: f64) -> f64 {
@@ -82,7 +82,7 @@ struct Layout<'a> {
     left: f64,
     right: f64,
     is_stacked: bool,
-    /// Labels are bold unless there are headings.
+    /// Labels are bold unless the rows have headings.
     style: Style,
     is_inline: bool,
     width: f64,

@@ -1,4 +1,4 @@
-//! Writes charts as SVG (<https://www.w3.org/TR/SVG2/>). Tracks the area occupied by text.
+//! Writes charts as SVG (<https://www.w3.org/TR/SVG2/>). Tracks which areas contain text.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use crate::{backends::escape::html as escape_markup, page::*, text::Span};
 
 pub(crate) use super::palette::style;
 
-/// Widths in CSS pixels: in files, on pages, and on phones.
+/// Widths of charts in files, on pages and on phones, in CSS pixels.
 const WIDE: f64 = 720.0;
 pub(crate) const PAGE: f64 = 860.0;
 pub(crate) const NARROW: f64 = 336.0;
@@ -94,7 +94,7 @@ impl<'a> Canvas<'a> {
         Self { width, prefix, is_live, drawn: String::new(), taken: Vec::new(), hatched: false }
     }
 
-    /// Groups elements with `data-` attributes for the page's script. Files omit the group.
+    /// Groups elements with `data-` attributes for the page's script. Files do not contain the group.
     pub(super) fn group(&mut self, attributes: &[(&str, String)], draw: impl FnOnce(&mut Self)) {
         if !self.is_live {
             return draw(self);
@@ -168,7 +168,7 @@ impl<'a> Canvas<'a> {
         (x + moved - left, Extent(moved, y - style.size() * 0.8, moved + wide, y + style.size() * 0.22))
     }
 
-    /// Preserves spaces, because resvg otherwise drops those at the beginning of a span.
+    /// Preserves spaces, because resvg would otherwise drop spaces at the beginning of a span.
     fn write(&mut self, (x, y): (f64, f64), anchor: Anchor, style: Style, markup: &str) {
         let anchor = match anchor {
             Anchor::Start => "",

@@ -1,4 +1,4 @@
-//! The verdict in one sentence, after the gate's outcome if requested.
+//! The verdict in one sentence. If there is a gate, its outcome comes first.
 
 use findings::{
     ComparisonConclusion, ComparisonVerdict, Gate, GateOutcome, ResultChange, RunComparison, Verdict,

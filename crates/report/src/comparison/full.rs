@@ -1,4 +1,4 @@
-//! Shows the details of each compared result: both intervals, the noise and the probability.
+//! Shows the details of each compared result, i.e. both intervals, the noise and the p-value.
 
 use findings::{ResultComparison, RunComparison};
 use units::{Share, significant};

@@ -1,4 +1,4 @@
-//! One table per workload, with each result's medians, their ratio with its interval, and the verdict.
+//! One table per workload. It shows each result's medians, their ratio with an interval, and the verdict.
 
 use findings::{Comparison, OpenQuestion, ResultComparison, RunComparison, Verdict};
 
@@ -32,7 +32,7 @@ fn verdict(result: &ResultComparison) -> Text {
     let phrase = match (result.verdict, learned) {
         (Verdict::Better, _) => "better".to_owned(),
         (Verdict::Worse, _) => "worse".to_owned(),
-        // The trials differ, but by less than the noise between runs.
+        // The trials of A and B differ significantly, but by less than the noise between runs.
         (Verdict::Same, _) if differs(result) => "within noise".to_owned(),
         (Verdict::Same, Some(floor)) => format!("same within {}", glued(&noise(floor))),
         (Verdict::Same, None) => "same within noise".to_owned(),

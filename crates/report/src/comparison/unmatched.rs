@@ -1,4 +1,4 @@
-//! Lists results that only one of the runs has.
+//! Lists results that only one of the two runs has.
 
 use findings::RunComparison;
 

@@ -1,4 +1,4 @@
-//! Reports other tools' results, which consist only of columns.
+//! Reports results of other tools. Such a result only has columns.
 
 use super::{Field, KindReport};
 

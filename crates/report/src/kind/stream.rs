@@ -35,7 +35,7 @@ pub(super) const COLUMNS: &[Column<StreamSummary>] = &[
     Column::new("send_lateness_p99", "ns", |stream| at(stream.lateness.as_ref()?, 0.99)),
 ];
 
-/// Uses the senders' data if the receivers reported none.
+/// Uses the senders' intervals if the receivers reported none.
 pub(super) fn series(data: &StreamData) -> TimeSeries {
     let all_reported = data.flows.iter().all(|flow| flow.receiver.intervals.len() > 1);
     let end = |flow: &'_ Flow| -> Vec<Interval> {
@@ -62,7 +62,7 @@ pub(super) fn series(data: &StreamData) -> TimeSeries {
     TimeSeries { what: "throughput", metric: Metric::Throughput, samples }
 }
 
-/// The senders' smoothed round trip (TCP_INFO), as the mean of their connections.
+/// Returns the senders' smoothed round-trip time (TCP_INFO), averaged over the connections.
 pub(super) fn round_trips(data: &StreamData) -> Option<TimeSeries> {
     let known = |interval: &Interval| interval.tcp.is_some_and(|tcp| tcp.rtt.0 > 0);
     let senders: Vec<&[Interval]> = data.flows.iter().map(|flow| flow.sender.intervals.as_slice()).collect();

@@ -5,7 +5,7 @@ use findings::{Comparison, Interval, SEVERAL};
 use super::{Confidence, bracket, times};
 use crate::{quantity::Scale, text::glued};
 
-/// Formats e.g. `+69.1 % (+60.2 to +75.0)`, or `2.31x (2.20 to 2.45)` for large gains.
+/// Formats a gain, e.g. `+69.1 % (+60.2 to +75.0)`, or `2.31x (2.20 to 2.45)` if it is large.
 pub(crate) fn gain(comparison: &Comparison, confidence: Confidence) -> String {
     if comparison.ratio >= SEVERAL {
         return times(comparison, confidence);

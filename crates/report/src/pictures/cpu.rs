@@ -1,4 +1,4 @@
-//! CPU time by owner, as one stacked bar per result.
+//! Shows CPU time by owner, with one stacked bar per result.
 
 use findings::{CpuAttribution, ResultSummary};
 use samples::CpuConsumer;

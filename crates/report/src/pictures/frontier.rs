@@ -61,7 +61,7 @@ pub(crate) fn chart(source: &Source<'_>, answer: &Answer) -> Option<Chart> {
     let largest = values().fold(0.0, f64::max);
     let plot = Plot {
         x: sweep::cpu_axis(answer, Scale::from_zero(cpus())),
-        // Leaves room for the label of the best point.
+        // Leave room for the label of the best point.
         y: Axis::of_metric(answer.metric, Scale::from_zero([largest * 1.1]), largest),
         marks: Vec::new(),
         stretches: Vec::new(),

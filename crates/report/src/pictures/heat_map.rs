@@ -1,4 +1,4 @@
-//! Shows a sweep of two factors as a colour and a number for each pair of settings.
+//! Shows a sweep of two factors. Each pair of levels has a colour and a number.
 
 use findings::{Answer, ResultSummary};
 

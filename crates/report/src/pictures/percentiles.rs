@@ -21,9 +21,9 @@ pub(super) type Timed<'a> = (&'a ResultSummary, TitledDistribution<'a>);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// Times over shares.
+    /// Times on the vertical axis.
     Percentiles,
-    /// Shares over times.
+    /// Shares on the vertical axis.
     Cdf,
 }
 
@@ -148,7 +148,7 @@ fn curve(times: &Distribution) -> Vec<(f64, f64)> {
     let deepest = percentiles.last().map_or(0.0, |(share, _)| *share);
     let mut points = percentiles;
     let mut below = 0;
-    // Skip the last bucket, which holds all remaining samples.
+    // Skip the last bucket, because it contains all remaining samples.
     let (_, shape) = times.buckets.split_last().map_or((None, &[][..]), |(last, shape)| (Some(last), shape));
     for bucket in shape {
         below += bucket.count;
@@ -160,7 +160,7 @@ fn curve(times: &Distribution) -> Vec<(f64, f64)> {
     }
     points.push((0.0, times.min.0 as f64));
     points.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)));
-    // Make the curve monotonic, because buckets are coarser than percentiles.
+    // Remove points at which the curve would fall, because buckets are coarser than percentiles.
     let mut longest: f64 = 0.0;
     points.retain(|(_, time)| {
         let rises = *time >= longest;

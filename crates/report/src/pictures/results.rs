@@ -1,4 +1,4 @@
-//! One bar per result of a workload, with its interval and a dot per trial.
+//! Shows one bar for each result of a workload, with its interval and one dot per trial.
 
 use findings::{Findings, ResultSummary};
 

@@ -1,5 +1,5 @@
-//! A sweep along one factor: metric and CPU time with a line per setting of the other factors, the knee and the
-//! recommendation.
+//! Plots a sweep along one factor. Each setting of the other factors has a line for the metric and for CPU
+//! time. Marks the knee and the recommendation.
 
 use findings::{Answer, ConsumerUnit, Findings, Knee, ResultSummary};
 
@@ -12,7 +12,7 @@ use crate::{
 
 pub(super) const KIND: &str = "sweep";
 
-/// Maximum number of distinguishable lines per plot. Shows the lines with the best values.
+/// Maximum number of lines that readers can distinguish. Only the lines with the best values are drawn.
 const MOST_LINES: usize = 7;
 
 pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
@@ -69,7 +69,7 @@ pub(super) fn swept<'a>(
     findings.results.iter().filter(|result| result.workload == answer.workload && result.path == answer.path)
 }
 
-/// Sorts numbers. Other levels keep their order.
+/// Sorts levels that are numbers. Other levels keep their order.
 pub(super) fn levels<'a>(findings: &'a Findings, answer: &'a Answer, factor: &str) -> Vec<&'a str> {
     let found = swept(findings, answer).filter_map(|result| result.levels.get(factor).map(String::as_str));
     let mut levels = labels::distinct(found);
@@ -114,7 +114,7 @@ fn curves<'a>(findings: &'a Findings, answer: &'a Answer, knee: &Knee, levels: &
     curves
 }
 
-/// Places numeric levels by value, on a logarithmic axis if they span several orders of magnitude.
+/// Places numeric levels by value. The axis is logarithmic if they span several orders of magnitude.
 fn axis(factor: &str, levels: &[&str]) -> (Axis, Vec<f64>) {
     let numbers: Option<Vec<f64>> = levels.iter().map(|level| level.parse::<f64>().ok()).collect();
     let title = factor.to_owned();
@@ -173,7 +173,7 @@ fn value_plot(
     }
 }
 
-/// Sums the CPU time of owners that are known for every result of the answer.
+/// Sums the CPU time of the owners that are known for every result of the answer.
 pub(super) fn cpu(answer: &Answer, result: &ResultSummary) -> Option<f64> {
     let of_owner = |consumer: &String| {
         result.consumers.iter().find(|cost| cost.consumer == *consumer).map(|cost| cost.value)

@@ -1,4 +1,5 @@
-//! One bar per system call of a result, split into running, waiting and guest time, or its count without times.
+//! One bar for each system call of a result, split into running, waiting and guest time. If times are unknown,
+//! the bar shows the number of calls.
 
 use std::collections::BTreeMap;
 
@@ -86,7 +87,7 @@ pub(crate) fn chart(result: &ResultSummary) -> Option<Chart> {
 
 type Thread<'a> = (Option<&'a str>, Option<u32>, Option<&'a str>, Option<u32>);
 
-/// Maps threads to their CPU time in system calls and in a guest. Omits threads with unknown times.
+/// Maps threads to the CPU time of their system calls, including guest time. Omits threads with unknown times.
 struct BusyThreads<'a>(BTreeMap<Thread<'a>, u64>);
 
 impl<'a> BusyThreads<'a> {

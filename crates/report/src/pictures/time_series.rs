@@ -1,5 +1,5 @@
-//! A trial's rate and round trips over time, with the warm-up, level shifts and CPU contention. Reduces long
-//! series to the minimum and maximum per pixel, which preserves short spikes.
+//! Shows a trial's rate and round trips over time, with the warm-up, level shifts and CPU contention. Long
+//! series are reduced to the minimum and maximum per pixel, which preserves short spikes.
 
 use findings::{ResultShift, ResultSummary};
 use samples::{Arm, RunRecord, Trial, ValidityWarning};
@@ -23,7 +23,7 @@ pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
     source.findings.results.iter().filter_map(of_result).collect()
 }
 
-/// Draws the first trial with a level shift, or else the first trial. Returns `None` with too few stored intervals.
+/// Draws the first trial with a level shift, or else the first trial. Returns `None` if too few intervals were stored.
 pub(crate) fn chart(record: &RunRecord, result: &ResultSummary) -> Option<Chart> {
     let trial = trial(record, result)?;
     let shown = Shown {
@@ -208,7 +208,7 @@ mod tests {
     use super::*;
     use crate::chart;
 
-    /// Ten samples per second for more than a day.
+    /// The trial has ten samples per second for more than a day.
     #[test]
     fn chart_of_a_million_samples_is_below_200_kb() {
         let sample = |index: usize| TimeSample {

@@ -15,8 +15,8 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     columns.extend(others.then(|| right("Others")));
     columns.extend(["User", "System", "Interrupts", "Stolen", "Client", "Server", "Cost"].map(right));
     let whole = if others {
-        "Busy covers the whole machine without other processes, which have their own column; user, system and \
-         interrupts include them"
+        "Busy covers the whole machine except other processes, which have their own column; user, system and \
+         interrupts include those processes"
     } else {
         "Busy covers the whole machine"
     };

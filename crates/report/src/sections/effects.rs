@@ -1,4 +1,4 @@
-//! Effect of each factor's levels, with all else equal.
+//! Effect of each factor's levels, if everything else is equal.
 
 use findings::{FactorEffect, Findings};
 

@@ -1,4 +1,4 @@
-//! The title of the value column, which depends on the end that counted.
+//! The title of the value column, which depends on the end that counted the bytes.
 
 use findings::ResultSummary;
 use workload::{Metric, ReportedData};
@@ -15,7 +15,7 @@ pub(super) fn title(results: &[&ResultSummary]) -> String {
     let of_streams = results.iter().all(|result| kind::is_of_sender(result));
     match results.first().map(|result| result.metric) {
         Some(_) if of_streams => "Sent",
-        // Another tool's table does not show which end counted.
+        // A table of another tool does not show which end counted the bytes.
         Some(Metric::Throughput) if columns.iter().any(Option::is_some) => "Throughput",
         Some(metric) => metric.title(),
         None => Metric::Throughput.title(),
@@ -28,7 +28,7 @@ pub(super) fn column(result: &ResultSummary) -> Option<&str> {
     (metric == result.metric).then_some(column.name.as_str())
 }
 
-/// Capitalizes plain words, but not `p99`.
+/// Capitalizes plain words. Does not change names such as `p99`.
 fn capital(name: &str) -> String {
     let mut letters = name.chars();
     match letters.next() {

@@ -35,7 +35,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
 fn waterfall(result: &ResultSummary, latency_breakdown: &LatencyBreakdown) -> Vec<Block> {
     let columns =
         vec![left("Step"), left("Up to"), right("50 %"), right("99 %"), right("Share"), left("Round trip")];
-    // Steps that exceed the round trip extend the scale.
+    // If the steps add up to more than the round trip, extend the scale.
     let whole = latency_breakdown.steps.last().map_or(1.0, |step| (step.start + step.share).max(1.0));
     let table = Table {
         columns,
@@ -94,7 +94,7 @@ fn bar(step: &StepSummary, whole: f64) -> Text {
     let columns = |share: f64| (share / whole * WIDE).clamp(0.0, WIDE);
     let begin = columns(step.start).floor() as usize;
     let drawn = match columns(step.share).round() as usize {
-        // Shorter than a character.
+        // The step is shorter than a character.
         0 => "▏".to_owned(),
         wide => "█".repeat(wide),
     };

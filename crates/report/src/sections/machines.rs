@@ -19,7 +19,7 @@ const HOSTS: &str =
 
 type MachineColumn = (&'static str, fn(&ResultSummary) -> Option<String>);
 
-/// The usual order in published results: server, hypervisor, client.
+/// Published results usually have this order.
 const COLUMNS: [MachineColumn; 5] = [
     ("Server VM", |result| vm(result, |machines| machines.server)),
     ("Server guest", |result| guest(result, "server")),
@@ -38,7 +38,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     if results.is_empty() {
         return None;
     }
-    // Paths over an existing network come first.
+    // If all paths are existing networks, the ends are hosts without a hypervisor.
     let over_network = |last: &String| PathRecord::exists(std::slice::from_ref(last));
     let of_hosts = results.iter().all(|result| result.layers.last().is_some_and(over_network));
     let columns: &[MachineColumn] = if of_hosts { &OF_HOSTS } else { &COLUMNS };

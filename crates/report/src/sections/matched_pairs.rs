@@ -12,7 +12,7 @@ use crate::{
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;
     let word = &findings.matched_pairs.first()?.word;
-    // Counts come last, because neither direction is better.
+    // Counts come last, because neither more nor fewer is better.
     let (judged, counts): (Vec<_>, Vec<_>) = findings
         .matched_pairs
         .iter()
@@ -80,7 +80,7 @@ fn change(matched_pairs: &MatchedPairs, pair: &MatchedPair, confidence: Confiden
     }
 }
 
-/// Formats the calls of both ends per message or megabyte: `8.31 → 0.0070`.
+/// Formats both ends' calls per message or megabyte, without and with the word, e.g. `8.31 → 0.0070`.
 fn calls(without: &ResultSummary, with: &ResultSummary) -> Text {
     let rate = |result: &ResultSummary| syscalls::all(result).unwrap_or_else(|| "-".to_owned());
     glued(&format!("{} → {}", rate(without), rate(with))).into()

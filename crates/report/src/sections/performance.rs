@@ -7,7 +7,7 @@ use workload::{Metric, SocketFacts};
 use super::Source;
 use crate::{page::*, phrases};
 
-/// If there are more summaries, all are folded.
+/// If there are more summaries than this, all summaries are folded.
 const OPEN: usize = 3;
 const WORTH_SAYING: f64 = 0.01;
 

@@ -140,7 +140,7 @@ impl<'a> Layout<'a> {
         let path = || Text::strong(&result.path);
         let mut row: Vec<Text> = self.placed.then(path).into_iter().collect();
         row.extend(self.factors.iter().map(|factor| or_dash(result.levels.get(*factor).cloned())));
-        // Mark sent rates in a column of received rates.
+        // Mark a sent rate if the column also contains received rates.
         let sent = if self.mixed && kind::is_of_sender(result) { " sent" } else { "" };
         row.push(Text::from(value).and_faint(sent).and_doubtful(mark));
         row.extend(self.compared.then(|| against_baseline(result, self.ratios)));

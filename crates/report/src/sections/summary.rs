@@ -34,7 +34,7 @@ struct Scope {
     brief: bool,
 }
 
-/// From most to least detailed. The first one that fits is used, so that no sentence is cut off.
+/// From the most to the least detailed. The first scope that fits is used, so that no sentence is cut off.
 const SCOPES: [Scope; 6] = [
     Scope { warnings: true, ..MOST },
     MOST,
@@ -47,7 +47,7 @@ const SCOPES: [Scope; 6] = [
 const MOST: Scope =
     Scope { workloads: 2, layered: 2, cautions: 2, room: TWO_LINES, warnings: false, brief: false };
 
-/// Rows to drop if names are so long that no scope fits.
+/// Rows to drop, in this order, if names are too long for every scope.
 const DISPENSABLE: [&str; 5] = ["Next", "Each layer", "Why", "Set", "Answer"];
 
 const REQUIRED: &str = "Required";
@@ -118,7 +118,7 @@ fn rows(source: &Source<'_>, scope: Scope) -> Vec<Row> {
     rows
 }
 
-/// Whether an interval of the answer or a value comes from a single trial.
+/// Returns whether an interval of the answer or of a value comes from a single trial.
 fn is_marked<'a>(verdict: &RunVerdict, mut shown: impl Iterator<Item = &'a WorkloadVerdict>) -> bool {
     let is_answer = matches!(verdict.conclusion, Conclusion::Difference | Conclusion::Undecided { .. });
     let change = verdict.workloads.first().and_then(|first| first.change.as_ref()).filter(|_| is_answer);
@@ -187,7 +187,7 @@ fn cause(cause: &Cause, brief: bool, investigate: bool) -> Text {
     }
 }
 
-/// With unreliable values, the setting is only the best so far.
+/// If values are unreliable, this is only the best setting so far.
 fn setting(source: &Source<'_>) -> Option<Row> {
     let verdict = &source.findings.verdict;
     let chosen = verdict.settings.iter().find(|setting| setting.objective == source.objective)?;
@@ -225,7 +225,7 @@ fn step(next: &NextStep, brief: bool) -> Row {
     row(if *explains { "Set" } else { "Next" }, text)
 }
 
-/// Counts the lines at 80 columns, excluding the answer to requirements.
+/// Counts the lines at 80 columns. Excludes the answer to requirements.
 fn lines(rows: &[Row]) -> usize {
     rows.iter().filter(|(label, _)| label != REQUIRED).map(|(_, text)| wrapped_lines(text, LINE)).sum()
 }
@@ -238,12 +238,12 @@ fn labelled(label: &str, lines: impl Iterator<Item = Text>) -> Vec<Row> {
     lines.enumerate().map(|(place, text)| row(if place == 0 { label } else { "" }, text)).collect()
 }
 
-/// Lists layers' costs: `stream: vxlan −41.8 %; not significant: veth, bridge −1.9 %`. Omits the smallest if
-/// there is no room.
+/// Lists the costs of layers, e.g. `stream: vxlan −41.8 %; not significant: veth, bridge −1.9 %`. Omits the
+/// smallest costs if there is no room.
 fn layers(source: &Source<'_>, workload: &WorkloadVerdict, room: usize) -> String {
     let lead = speed::lead(source.findings, &workload.workload);
     let mut layers: Vec<&LayerCost> = workload.layers.iter().collect();
-    // If all values are unreliable, the caution already says so.
+    // If all values are unreliable, the caution already says that.
     let all_unreliable = layers.iter().all(|layer| layer.unreliable);
     let settings = speed::settings(&workload.levels).unwrap_or_default();
     let whole = format!("{lead}{}{settings}", costs(&layers, all_unreliable, 0));

@@ -20,7 +20,7 @@ const OPEN_OF_PROCESS: usize = 5;
 const OPEN_RESULTS: usize = 4;
 
 const UNSPLIT: &str = "The running time is unknown because the tool did not record it. The total time of calls that \
-     wait or run a guest is not their cost.";
+     wait or run a guest is mostly not spent in the call itself.";
 const COMPOSED: &str = "Share: of all calls of that end. Running, waiting, in guest: average times per call.";
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
@@ -115,7 +115,7 @@ fn of_result(result: &ResultSummary) -> Vec<Block> {
     if !folded.is_empty() {
         let more = phrases::count(folded.len(), "more call");
         blocks.push(Block::Paragraph(Text::faint(format!("and {more}"))));
-        // The section on times lists all probed calls.
+        // Omit the rest of probed calls, because the section on times lists them.
         let rest = || Block::Table(Layout::of(&folded, rates, CallColumns::Composition).table(&folded));
         blocks.extend(rates.is_none().then(|| Block::Folded { title: more.into(), blocks: vec![rest()] }));
     }

@@ -120,7 +120,7 @@ fn why_unclear(it: &TradeOffs) -> Vec<String> {
     for reason in judgements.filter_map(|judgement| judgement.reason.as_ref()) {
         let reason = match reason {
             UnclearReason::Interval => {
-                "an interval includes the bound, or a value without one is near it.".into()
+                "an interval includes the bound, or a value without an interval is near the bound.".into()
             }
             UnclearReason::FewMessages => {
                 "there are too few messages for an interval of this percentile.".to_owned()

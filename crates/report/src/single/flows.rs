@@ -1,4 +1,4 @@
-//! Lists each connection of a stream with several.
+//! Lists the connections of a stream if it has several.
 
 use findings::{SingleFlow, SingleMeasurement, SingleStream};
 use workload::{Direction, Metric};

@@ -1,4 +1,4 @@
-//! A trace's duration, the reason it ended, and its blind spots.
+//! A trace's duration, the reason why it ended, and the data that it could not record.
 
 use findings::{PtraceCost, TraceSummary};
 use units::significant;

@@ -1,4 +1,5 @@
-//! The short view has at most two findings, or hints and warnings, and names the command that shows the rest.
+//! The short view has at most two findings, or at most two hints and warnings. It shows the command that prints
+//! the rest.
 
 use findings::{Finding, SingleMeasurement};
 use report::{Format, Options, SingleFormat, View, render, render_single};
@@ -38,7 +39,7 @@ fn trial_shows_two_hints_and_warnings() {
         );
         for view in [View::Full, View::Section("findings")] {
             let (of_hints, of_warnings, text) = shown(&single, view);
-            // Without folding, each hint also lists its evidence and its limitation.
+            // If nothing is folded, each hint also lists its evidence and its limitation.
             let listed = if view == View::Full { warnings } else { warnings + 2 * hints };
             assert_eq!((of_hints, of_warnings), (hints, listed), "{text}");
         }

@@ -47,7 +47,7 @@ fn comparisons(findings: &mut Findings) -> Vec<(String, &mut Comparison)> {
 }
 
 fn numbered(number: usize, verdict: Difference) -> Comparison {
-    // With this reference, values and differences are shown in millions without decimals.
+    // This reference is large enough that values and differences are shown in millions without decimals.
     let (ratio, reference) = (0.205 + 0.02 * number as f64, 401e6);
     let difference = reference * (ratio - 1.0);
     let around = |value: f64, by: f64| Some(Interval { low: value - by, high: value + by, confidence: 0.95 });

@@ -1,4 +1,4 @@
-//! For any names and any width, no text is wider than the terminal, and no name breaks the markup.
+//! No text is wider than the terminal, and no name breaks the markup. This holds for any name and any width.
 
 use console::{measure_text_width, strip_ansi_codes};
 use findings::{

@@ -1,5 +1,5 @@
-//! Charts of whole runs: for any names, no text is cut off or overlaps other text, no name becomes markup, and the
-//! values agree with the CSV report.
+//! Tests the charts of whole runs. For any name, no text is cut off, no text overlaps other text, and no name
+//! becomes markup. The values agree with the CSV report.
 
 use std::{collections::BTreeMap, env, fs, path::PathBuf, sync::LazyLock};
 
@@ -60,7 +60,7 @@ fn drawn(findings: &Findings) -> Vec<Picture> {
     pictures(findings, Some(&sample::record::record()), &Options::default())
 }
 
-/// The widest of the fonts that browsers and `plumb plot` use.
+/// The options with the widest of the fonts that browsers and `plumb plot` use.
 static WITH_FONTS: LazyLock<usvg::Options<'_>> = LazyLock::new(|| {
     let mut options = usvg::Options::default();
     let fonts = options.fontdb_mut();
@@ -410,7 +410,7 @@ fn every_chart_kind_is_drawn_with_a_caption() {
     }
 }
 
-/// `PLUMB_PICTURES=FOLDER` writes every chart to that folder for inspection.
+/// If `PLUMB_PICTURES=FOLDER` is set, writes every chart to that folder for inspection.
 #[test]
 fn two_charts_match_golden_files() {
     if let Ok(folder) = env::var("PLUMB_PICTURES") {

@@ -22,8 +22,8 @@ const FLOWS: usize = 256;
 /// The maximum number of intervals over all connections. Each takes a few hundred bytes, so a record of at most
 /// [`LONGEST`] bytes cannot reach this number.
 const INTERVALS: usize = 50_000;
-/// The maximum of an interval's duration in nanoseconds (39 hours), bytes and counts, which prevents overflowing
-/// sums.
+/// The maximum of an interval's duration in nanoseconds (39 hours), bytes and counts. This limit keeps sums from
+/// overflowing.
 const MOST: u64 = 1 << 47;
 
 #[derive(Serialize)]

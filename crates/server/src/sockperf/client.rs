@@ -14,7 +14,7 @@ use traffic::{
 use units::{Bytes, Nanos};
 use workload::{PingPongEnd, PingPongSettings, Transport};
 
-/// The sequence number of the initial message, after which the exchange continues.
+/// The sequence number of the initial message. The messages of the exchange have the numbers that follow it.
 const GREETING: u64 = 1;
 const GREETINGS: u32 = 15;
 const REPLY_TIMEOUT: Nanos = Nanos::from_millis(200);

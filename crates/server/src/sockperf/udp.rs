@@ -23,8 +23,9 @@ pub(crate) const fn cost(length: usize) -> u64 {
     length as u64 + HEADS
 }
 
-/// Serves the connected peer until it is idle. Drops invalid datagrams, and replies beyond `rate`. This socket also
-/// replies to `first`, which another socket received. `others` counts the datagrams that other sockets answered.
+/// Serves the connected peer until it is idle. Drops invalid datagrams, and drops replies that exceed `rate`. This
+/// socket also replies to `first`, which another socket received. `others` counts the datagrams that other sockets
+/// answered.
 pub(crate) fn serve_udp(
     others: &SharedCounts,
     socket: &UdpSocket,
@@ -78,7 +79,7 @@ fn answer(
     }
     counts.note(reply, datagram.len());
     match socket.send(datagram) {
-        // Without buffer space, the reply is lost as if on the network, and the client counts the loss.
+        // If the send buffer is full, the reply is lost, and the client counts it as lost on the network.
         Err(error) if is_wait(&error) || is_dropped(&error) || is_gone(&error) => Ok(()),
         other => other.map(drop),
     }

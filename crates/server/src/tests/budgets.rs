@@ -253,7 +253,7 @@ fn limits_send_buffers_of_clients_that_do_not_read() {
                 same = if now > most { 0 } else { same + 1 };
                 most = most.max(now);
             }
-            // The kernel completes a write that exceeds a buffer.
+            // The kernel completes a write even if the write exceeds the buffer.
             let exceeding = 4 * u64::from(STREAMS) * (128 << 10);
             let budget = 16 * sys::socket::largest_send_buffer() as u64;
             assert!((1..=budget + exceeding).contains(&most), "{most} of {budget}: {params:?}");

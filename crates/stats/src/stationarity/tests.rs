@@ -43,7 +43,7 @@ fn autocorrelated_noise_has_jumps_in_at_most_five_percent() {
     }
 }
 
-/// 60 rates in Gbit/s with autocorrelated noise (0.8, 15 %), in which change-point detection finds a jump.
+/// 60 rates in Gbit/s with autocorrelated noise (carry 0.8, 15 %), in which change-point detection finds a jump.
 #[test]
 fn autocorrelated_wave_is_not_a_jump() {
     let text = include_str!("../../tests/reference/wave.tsv");

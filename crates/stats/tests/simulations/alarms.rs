@@ -113,7 +113,7 @@ fn whole_floors() -> Vec<Case> {
             let imported = Case::new("A/B: false alarm", data, FALSE_ALARMS, move |draws| {
                 Some(is_alarm(judged(draws, n, kind, 0.007, 1.0)?.1))
             });
-            // With few values, all may come from one of the two modes.
+            // If there are few values, all of them may come from one of the two modes.
             cases.push(imported.claimed_if(kind != Some(Shape::TwoHumps)));
         }
         for lost in [0.01, 0.02, 0.03, 0.05, 0.07, 0.1] {

@@ -16,7 +16,7 @@ pub(crate) fn cases() -> Vec<Case> {
         .collect()
 }
 
-/// An exact interval must have the coverage it reports, which exceeds the requested one for small samples.
+/// An exact interval must have the coverage that it reports. In small samples, this exceeds the requested coverage.
 fn exact(attained: f64) -> (f64, f64) {
     (attained - 0.005, attained + 0.005)
 }
@@ -94,7 +94,7 @@ fn paired() -> Vec<Case> {
             }));
         }
     }
-    // Skewed log ratios violate the method's assumptions, more so with more blocks.
+    // Skewed log ratios violate the method's assumptions. With more blocks, this matters more.
     for (n, held) in [(6, (0.93, 0.98)), (10, (0.91, 0.97)), (30, (0.80, 0.90))] {
         let data = format!("only the second disturbed n={n}");
         cases.push(Case::new("paired ratio", data, held, move |draws| {
@@ -163,7 +163,7 @@ fn means() -> Vec<Case> {
     cases
 }
 
-/// Series with a small effective size, without a claim.
+/// Series with a small effective size, about which nothing is claimed.
 fn short() -> Vec<Case> {
     let case = |shape: Shape| {
         let data = format!("{} AR(1) 0.8 n=20", shape.name());

@@ -1,5 +1,5 @@
-//! Percentiles and fractions of messages in trials that differ: their coverage, and whether bounds and gates judge
-//! them correctly.
+//! Percentiles and fractions of messages in trials that differ. Checks the coverage of their intervals, and whether
+//! bounds and gates judge them correctly.
 
 use stats::{Bounds, cluster};
 
@@ -17,7 +17,7 @@ pub(crate) fn cases() -> Vec<Case> {
     [coverage(), fractions(), met(), worse()].into_iter().flatten().collect()
 }
 
-/// Times with a 99th percentile of `tail`, in trials with levels that differ by `between`.
+/// Times with a 99th percentile of `tail`, in trials whose levels differ by `between`.
 fn trials(draws: &mut Draws, (trials, messages): (usize, usize), between: f64, tail: f64) -> Vec<Vec<f64>> {
     let middle = tail.ln() - TAIL * SPREAD.hypot(between);
     let mut trial = || {
@@ -74,7 +74,7 @@ fn fractions() -> Vec<Case> {
     [(5, 0.0), (10, 0.0), (10, 0.3), (20, 0.3)].map(|(trials, spread)| case(trials, spread)).into()
 }
 
-/// `--require "p99<50us"` for these numbers of messages in five trials.
+/// Checks `--require "p99<50us"` with various numbers of messages in five trials.
 fn met() -> Vec<Case> {
     let is_met = |messages: usize, tail: f64| {
         move |draws: &mut Draws| {

@@ -9,7 +9,7 @@ use crate::{
     draws::{Draws, Shape},
 };
 
-/// Accepted coverage with unequal variances. With few values, Welch's interval covers more.
+/// Accepted coverage if variances are unequal. Welch's interval covers more if there are few values.
 const COVERAGE: (f64, f64) = (0.93, 0.99);
 /// Remaining fraction of a disturbed trial's value.
 const LEFT: f64 = 1.0 / 3.0;
@@ -113,7 +113,7 @@ fn many() -> Vec<Case> {
     cases
 }
 
-/// Values at 10, and a fraction `share` at 20, with a standard deviation of 2 %.
+/// Values of about 10, of which a fraction `share` is about 20 instead. The standard deviation is 2 %.
 fn regimes(draws: &mut Draws, n: usize, share: f64, ratio: f64) -> Vec<f64> {
     let value = |_| {
         let level = if draws.chance(share) { 20.0 } else { 10.0 };

@@ -120,7 +120,7 @@ fn changes() -> Vec<Case> {
     cases
 }
 
-/// Outliers in steady series are not a slow start.
+/// Checks that outliers in steady series are not a slow start.
 fn starts() -> Vec<Case> {
     let mut cases = Vec::new();
     for (n, scatter) in

@@ -93,7 +93,7 @@ fn finds_jumps_modes_and_knees_as_often_as_claimed() {
     check(&places::cases());
 }
 
-/// Too many false alarms, intervals with 80 % coverage, and methods that seldom return a result.
+/// Refutes too many false alarms, intervals with 80 % coverage, and methods that seldom return a result.
 #[test]
 fn wrong_methods_are_refuted() {
     let shown = |share: f64, answered: f64| Shown { share, answered };

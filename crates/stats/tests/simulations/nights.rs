@@ -1,4 +1,4 @@
-//! Series with one value per run: shifts, drifts and the range of the next run.
+//! Series with one value per run. Checks shifts, drifts and the range of the next run.
 
 use stats::{Course, history};
 
@@ -51,7 +51,7 @@ fn steady() -> Vec<Case> {
     cases
 }
 
-/// A loss is found by the fifth run after it.
+/// Checks that a loss is found by the fifth run after it.
 fn shifted() -> Vec<Case> {
     let found = |before: usize, kept: f64, carry: f64| {
         move |draws: &mut Draws| {

@@ -1,5 +1,5 @@
-//! Common methods that plumb does not use, on the same data as its own methods. Makes no claims; only `make stats`
-//! runs them.
+//! Common methods that plumb does not use, on the same data as its own methods. Nothing is claimed about them, and
+//! only `make stats` runs them.
 
 use stats::{Interval, describe};
 

@@ -70,7 +70,7 @@ fn alarms() -> Vec<Case> {
     cases
 }
 
-/// No claim: the method assumes normal values.
+/// Cases about which nothing is claimed, because the method assumes normal values.
 fn figures() -> Vec<Case> {
     let mut cases = Vec::new();
     for (name, of_run) in [("heavy tails", heavy as OfRun), ("two humps", two_humps)] {

@@ -15,7 +15,7 @@ const OF_BLOCKS: f64 = 0.1;
 const OWN: usize = 1;
 const OTHER: usize = 2;
 const EARLY: u32 = 5;
-/// Maximum mean width of an interval relative to the earlier method.
+/// Maximum mean width of an interval, relative to the exact interval of the median.
 const WIDEST: f64 = 1.1;
 const LEAST_POWER: f64 = 0.02;
 
@@ -26,7 +26,7 @@ enum Trials {
     OneDisturbed,
     Uneven,
     AgainDisturbed,
-    /// Other results vary between blocks, but not the examined one.
+    /// The other results vary between blocks, but the examined result does not.
     WithoutBlocks,
     EndsEarly,
 }
@@ -151,7 +151,7 @@ fn widths() -> Vec<Case> {
     let mut cases = Vec::new();
     for (n, trials) in BLOCKS.into_iter().flat_map(|n| Trials::ALL.map(|trials| (n, trials))) {
         let data = format!("{} 2 % n={n}", trials.name());
-        // No claim with few blocks and much disturbance.
+        // Nothing is claimed if there are few blocks and the other results vary between blocks.
         let held = n > 6 || !matches!(trials, Trials::WithoutBlocks);
         let of_value = Case::at_most("width of a value", data.clone(), WIDEST, move |draws| {
             let (results, again) = run(draws, n, trials, 0.02, 0.8);
@@ -207,7 +207,7 @@ fn alarms() -> Vec<Case> {
     cases
 }
 
-/// Power of finding a difference. Claimed for losses of 10 % or more, even with one disturbed trial in ten.
+/// Power of finding a difference. It is claimed for losses of 10 % or more, even if one trial in ten is disturbed.
 fn found() -> Vec<Case> {
     let mut cases = Vec::new();
     for trials in [Trials::Shaped(Shape::Normal), Trials::Disturbed, Trials::AgainDisturbed] {

@@ -1,4 +1,4 @@
-//! Tests of both kinds of stores, with a private PostgreSQL server. Tests for only one kind come last.
+//! Tests of both kinds of stores, with a private PostgreSQL server. The tests that apply to only one kind come last.
 
 mod altered;
 mod baselines;

@@ -77,7 +77,7 @@ pub const RARE: &[Call] = &[
     Any(libc::SYS_sched_yield),
     // The kernel uses this to resume a wait after SIGSTOP.
     Any(libc::SYS_restart_syscall),
-    // For machines without a vDSO.
+    // The C library uses this on machines without a vDSO.
     Any(libc::SYS_getcpu),
     // The C library's abort() uses this. Without it, a second message would follow the first.
     Any(libc::SYS_tkill),

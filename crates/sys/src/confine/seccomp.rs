@@ -20,8 +20,8 @@ pub enum Call {
     Bit(i64, u8, u32),
 }
 
-/// Installs a filter for this thread and for threads that it starts later. Any other call ends the process
-/// after printing `message` and the call's number to standard error. Sets `no_new_privs`.
+/// Installs a filter for this thread and for threads that it starts later. Any call that is not in `groups`
+/// ends the process after printing `message` and the call's number to standard error. Sets `no_new_privs`.
 pub fn filter_calls(groups: &[&[Call]], message: &'static str) -> Result<()> {
     install_handler(message)?;
     let installed = program(&groups.concat())
@@ -80,13 +80,13 @@ extern "C" fn denied(_signal: i32, about: *const libc::siginfo_t, _context: *con
         digits[first] = b'0' + (rest % 10) as u8;
         rest /= 10;
     }
-    // SAFETY: it is not written after the handler is installed.
+    // SAFETY: `MESSAGE` is not written after the handler is installed.
     let message = unsafe { MESSAGE };
     for part in [message.as_bytes(), &digits[first..], b"\n"] {
         // SAFETY: the kernel reads `part.len()` bytes from a valid slice.
         unsafe { libc::write(libc::STDERR_FILENO, part.as_ptr().cast(), part.len()) };
     }
-    // SAFETY: ends the process without running its code.
+    // SAFETY: the call ends the process without running its code.
     unsafe { libc::_exit(1) };
 }
 
@@ -100,11 +100,11 @@ mod tests {
     #[test]
     fn forbidden_call_ends_the_process_with_its_number() {
         let mut output = forked_process::start(|parent| {
-            // SAFETY: redirects standard error of the child to its parent.
+            // SAFETY: the call only redirects the child's standard error to its parent.
             unsafe { libc::dup2(parent.as_raw_fd(), libc::STDERR_FILENO) };
             let groups = &[confine::calls::DESCRIPTORS, confine::calls::SIGNALS, confine::calls::MEMORY];
             filter_calls(groups, "denied: ").expect("a kernel with seccomp");
-            // SAFETY: only returns a number.
+            // SAFETY: the call only returns a number.
             unsafe { libc::getppid() };
         })
         .expect("forks");

@@ -119,7 +119,8 @@ pub fn groups_that_open(files: &[&Path]) -> Result<Option<Vec<u32>>> {
 /// Call this before [`become_user`], which drops the capability that this requires.
 pub fn drop_bounds() {
     for capability in CapabilitySet::all() {
-        // Without CAP_SETPCAP there is nothing to gain, and older kernels lack some capabilities.
+        // Ignore errors: without CAP_SETPCAP there is nothing to gain, and older kernels lack some
+        // capabilities.
         let _ = remove_capability_from_bounding_set(capability);
     }
 }

@@ -125,7 +125,7 @@ fn destination_of(message: &libc::msghdr) -> Option<IpAddr> {
 
 fn address(name: &libc::sockaddr_storage) -> Option<SocketAddr> {
     let name = &raw const *name;
-    // SAFETY: it has the size and alignment of any address type, and all bytes are valid.
+    // SAFETY: `name` has the size and alignment of any address type, and all bytes are valid.
     unsafe {
         match i32::from((*name).ss_family) {
             libc::AF_INET => {
@@ -145,7 +145,7 @@ fn address(name: &libc::sockaddr_storage) -> Option<SocketAddr> {
 
 fn fill(name: &mut libc::sockaddr_storage, address: SocketAddr) -> libc::socklen_t {
     let name = &raw mut *name;
-    // SAFETY: it has the size and alignment of any address type.
+    // SAFETY: `name` has the size and alignment of any address type.
     unsafe {
         match address {
             SocketAddr::V4(address) => {

@@ -90,8 +90,8 @@ pub fn mss(fd: impl AsFd) -> Result<u32> {
     Ok(value.unsigned_abs())
 }
 
-/// Sets the maximum segment size (TCP_MAXSEG, tcp(7)). Call this before connecting. Fails with EINVAL outside
-/// of 88 to 32,767.
+/// Sets the maximum segment size (TCP_MAXSEG, tcp(7)). Call this before connecting. Fails with EINVAL if
+/// `bytes` is not in the range 88 to 32,767.
 pub fn set_mss(fd: impl AsFd, bytes: u32) -> Result<()> {
     let value = i32::try_from(bytes).unwrap_or(i32::MAX);
     integer::set(&fd, libc::IPPROTO_TCP, linux_raw_sys::net::TCP_MAXSEG, value, "set TCP_MAXSEG of")
@@ -125,8 +125,8 @@ pub fn tos(fd: impl AsFd) -> Result<u8> {
     sockopt::ip_tos(&fd).named("read type of service of", || named(&fd))
 }
 
-/// Allows binding an address that still has TCP connections in TIME-WAIT (socket(7)). With UDP, several users
-/// could then share the port.
+/// Allows binding an address that still has TCP connections in TIME-WAIT (socket(7)). For UDP, this would let
+/// several users share the port.
 pub fn set_reuse_address(fd: impl AsFd, on: bool) -> Result<()> {
     sockopt::set_socket_reuseaddr(&fd, on).named("set SO_REUSEADDR on", || named(&fd))
 }

@@ -8,9 +8,9 @@ use crate::error::Result;
 const UDP_SEGMENT: u32 = 103;
 const UDP_GRO: u32 = 104;
 
-/// Makes the kernel split messages into datagrams with `bytes` of payload, or not at all with 0 (GSO,
-/// UDP_SEGMENT in udp(7)). A message may have up to 64 datagrams and 65,507 bytes, and each datagram must fit
-/// the MTU. A [`SendBatch`](super::SendBatch) sets this for each message.
+/// Makes the kernel split messages into datagrams with `bytes` of payload (GSO, UDP_SEGMENT in udp(7)). If
+/// `bytes` is 0, messages are not split. A message may have up to 64 datagrams and 65,507 bytes, and each
+/// datagram must fit the MTU. A [`SendBatch`](super::SendBatch) sets this for each message.
 pub fn set_udp_segment(fd: impl AsFd, bytes: u16) -> Result<()> {
     integer::set(&fd, libc::IPPROTO_UDP, UDP_SEGMENT, i32::from(bytes), "set UDP_SEGMENT on")
 }

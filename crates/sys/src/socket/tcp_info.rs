@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 /// [`TcpInfo::length`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TcpInfo {
-    /// The number of bytes that the kernel filled in, fewer on older kernels.
+    /// The number of bytes that the kernel filled in. Older kernels fill in fewer.
     pub length: usize,
     /// 1 is ESTABLISHED (net/tcp_states.h).
     pub state: u8,
@@ -30,7 +30,7 @@ pub struct TcpInfo {
     pub last_ack_recv_ms: u32,
     pub pmtu: u32,
     pub rtt_us: u32,
-    /// Mean deviation.
+    /// The mean deviation of the round-trip time.
     pub rttvar_us: u32,
     pub min_rtt_us: u32,
     /// In segments.
@@ -52,7 +52,7 @@ pub struct TcpInfo {
     pub segs_out: u32,
     pub data_segs_in: u32,
     pub data_segs_out: u32,
-    /// The time with data to send.
+    /// The time during which there was data to send.
     pub busy_time_us: u64,
     pub rwnd_limited_us: u64,
     pub sndbuf_limited_us: u64,

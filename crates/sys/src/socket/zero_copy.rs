@@ -85,7 +85,7 @@ impl<'a> ZeroCopySender<'a> {
         if self.full { Err(ErrorKind::WouldBlock.into()) } else { Ok(()) }
     }
 
-    /// Fills the pipe if it is empty, with whole pages only.
+    /// If the pipe is empty, fills it with whole pages.
     fn fill_pipe(&mut self) -> io::Result<()> {
         let rest = self.pages.from(self.next);
         let pipe = self.into.as_raw_fd();

@@ -124,12 +124,13 @@ fn while_down(
     kernel.change_link(device, message)?;
     let done = work(kernel);
     kernel.change_link(device, link_up(device.index))?;
-    // The kernel has recreated the routes of the device's own addresses and rejects these, so errors are ignored.
+    // The kernel has already recreated the routes of the device's own addresses and rejects them here, so errors
+    // are ignored.
     kernel.namespaces.channel(&device.at.host).transact(routes.iter().map(|route| restore(route)))?;
     done
 }
 
-/// The messages can be sent back, like `ip route restore` does.
+/// Returns the routes as messages that can be sent back to the kernel, as `ip route restore` does.
 fn routes_by(kernel: &Kernel<'_>, device: &Device) -> Result<Vec<Vec<u8>>, Refusal> {
     let mut request = MessageBuilder::new(NlMsgType::RTM_GETROUTE, NLM_F_REQUEST);
     request.append(&RtMsg { rtm_family: INET, ..RtMsg::default() });

@@ -1,5 +1,5 @@
-//! The fault of a device, which is an nftables table per device with the fault in the comment of its rule. Some kinds
-//! also have a queueing discipline at the root of the device (tc-tbf(8), tc-netem(8)).
+//! The fault of a device: an nftables table per device, with the fault in the comment of its rule. Some kinds also have
+//! a queueing discipline at the root of the device (tc-tbf(8), tc-netem(8)).
 
 use std::{fmt, fs, io};
 
@@ -32,11 +32,11 @@ use crate::{
 };
 
 const CHAIN: &str = "fault";
-/// A packet built by segmentation offload can have 64 KiB, and a policer must let several pass in a row.
+/// A packet built by segmentation offload can be as large as 64 KiB, and a policer must let several pass in a row.
 const POLICED_BURST: u32 = 4 * 65_536;
 const QUEUE_BURST: u64 = 2 * 65_536;
-/// For an MTU hole, only the size of the peak rate's bucket matters, which is the largest frame that passes. The rates
-/// are in bytes per second and higher than any virtual device's.
+/// For an MTU hole, only the size of the peak rate's bucket matters, because it is the largest frame that passes. The
+/// rates (in bytes per second) exceed the rate of any virtual device.
 const HOLE_RATE: u64 = 12_500_000_000;
 const HOLE_PEAK: u64 = 2 * HOLE_RATE;
 const HOLE_BURST: u64 = 1 << 20;
@@ -46,13 +46,14 @@ const ETHERNET_HEADER: u32 = 14;
 const ICMP: u8 = 1;
 const ICMPV6: u8 = 58;
 const DESTINATION_UNREACHABLE: u8 = 3;
-/// Smaller types of ICMPv6 messages are errors (RFC 4443, section 2.1).
+/// ICMPv6 messages of lower types are errors (RFC 4443, section 2.1).
 const FIRST_INFORMATIONAL: u8 = 128;
 
 const FIRST_PORT: u16 = 40_000;
 
 const MOST_TRACKED: &str = "/proc/sys/net/netfilter/nf_conntrack_max";
-/// The kernel's default limit (`nf_conntrack_init_start` in net/netfilter/nf_conntrack_core.c).
+/// This file contains the kernel's default limit (`nf_conntrack_init_start` in
+/// net/netfilter/nf_conntrack_core.c).
 const BUCKETS: &str = "/proc/sys/net/netfilter/nf_conntrack_buckets";
 
 pub(super) struct Placed;
@@ -187,7 +188,7 @@ fn losing_tap(kernel: &Kernel<'_>, device: &Device) -> Result<u32, Refusal> {
     Ok(index)
 }
 
-/// The kernel refuses this outside of its first network namespace.
+/// Limits the number of tracked connections. The kernel refuses this outside of its first network namespace.
 #[expect(clippy::disallowed_methods, reason = "settings of the kernel are files")]
 fn limit_tracking(kernel: &Kernel<'_>, device: &Device, most: Option<u32>) -> Result<(), Refusal> {
     let write = || -> io::Result<()> {

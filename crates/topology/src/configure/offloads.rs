@@ -135,7 +135,7 @@ fn target(original: &Features, requested: Offloads) -> BTreeMap<String, bool> {
 }
 
 /// Selects the features that were enabled at creation, because the kernel never enables some others by default
-/// (`tx-tcp-mangleid-segmentation`). Selects all if none was enabled.
+/// (`tx-tcp-mangleid-segmentation`). If no feature was enabled at creation, selects all of them.
 fn selected<'a>(original: &'a Features, offload: &Offload) -> Vec<&'a str> {
     let own: Vec<_> = original.0.iter().filter(|(name, _)| (offload.is)(name)).collect();
     let enabled: Vec<_> = own.iter().filter(|(_, on)| **on).map(|(name, _)| name.as_str()).collect();

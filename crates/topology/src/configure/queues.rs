@@ -14,7 +14,7 @@ use crate::{
     trial::{Attempt, Trial},
 };
 
-/// The number of checks for links to have their carrier again, over 2 s in total.
+/// How often to check whether links have their carrier again, over 2 s in total.
 const LOOKS: usize = 200;
 const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(10);
 

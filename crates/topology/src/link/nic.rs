@@ -107,7 +107,7 @@ impl LinkKind for Nic {
         Ok(site.devices.find(&self.at).map(|device| configure(self, device, element)).into_iter().collect())
     }
 
-    /// A tap device that the monitor opens by name has no carrier until it does.
+    /// A tap device that the monitor opens by name has no carrier until the monitor opens it.
     fn carries(&self, device: &Device, link: &LinkFacts, site: &Site<'_>) -> bool {
         site.by_name.contains(&self.at.host) || carries(device, link)
     }

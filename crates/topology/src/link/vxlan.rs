@@ -115,13 +115,14 @@ impl LinkKind for Vxlan {
         Ok(requests)
     }
 
-    /// Sends broadcasts to all other members, and frames for known addresses to the member they are behind.
+    /// Sends broadcasts to all other members, and frames for a known address to the member that has this
+    /// address behind it.
     fn connect(&self, element: &Element, site: &Site<'_>) -> Result<Vec<Request>, CreateError> {
         let devices = &site.devices;
         let mut requests = Vec::new();
         for member in &self.members {
             let device = devices.get(&member.at, element)?;
-            // Skip hosts that are not on the paths of the run and have not reported an address.
+            // Skip hosts that have not reported an address, because they are not on the paths of the run.
             let reported = |other: &&TunnelEnd| other.at != member.at && !other.local.is_unspecified();
             for other in self.members.iter().filter(reported) {
                 let behind = devices.macs_behind(devices.get(&other.at, element)?);
@@ -182,7 +183,7 @@ fn reported(data: &[u8]) -> Option<String> {
 }
 
 fn entry(device: &Device, mac: [u8; 6], other: &TunnelEnd) -> MessageBuilder {
-    // Entries are appended, because the members share the entry for all addresses.
+    // Entries are appended, because the entry for all addresses has a destination per member.
     let flags = NLM_F_REQUEST | NLM_F_CREATE | NLM_F_APPEND;
     let mut message = MessageBuilder::new(NlMsgType::RTM_NEWNEIGH, flags);
     let header = NdMsg {

@@ -161,7 +161,8 @@ fn enforces_rate_limit() {
     if !is_whole(&topology, "enforces_rate_limit") {
         return;
     }
-    // 4 MB at 10 MB/s, minus the bucket of 128 KiB. A busy machine may be up to five times slower.
+    // The time to send 4 MB at 10 MB/s, minus the bucket of 128 KiB. A busy machine may be up to five times
+    // slower.
     let least = Duration::from_millis(380);
     let quick = |elapsed: &Duration| {
         assert!(*elapsed >= least, "{elapsed:?}");

@@ -75,7 +75,7 @@ fn reads_rate_limits_of_packet_filters() {
     let ingress = "netdev p { chain c { type filter hook ingress device eth0";
     let forward = "inet p { chain c { type filter hook forward";
     let input = "inet p { chain c { type filter hook input";
-    // The wanted values are those of `leaving` and `uncounted`.
+    // `wanted` has the values of `leaving` and `uncounted`.
     for (chain, rules, wanted) in [
         (ingress, format!("{over} drop"), Some((false, true))),
         (ingress, format!("{over} counter drop"), Some((false, false))),

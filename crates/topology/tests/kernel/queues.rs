@@ -1,4 +1,4 @@
-//! Per-queue counters and CPU affinity.
+//! Tests per-queue counters and CPU affinity.
 #![expect(clippy::disallowed_methods, reason = "sets masks in sysfs and waits for the kernel")]
 
 use std::{fs, net::UdpSocket, thread, time::Duration};

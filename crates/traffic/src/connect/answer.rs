@@ -18,8 +18,8 @@ use crate::{
 
 const PIECE: usize = 64 << 10;
 
-/// Serves one connection, and adds the bytes in both directions to `carried`. Fails if this takes longer than `limit`
-/// or the server stops.
+/// Serves one connection, and adds the bytes in both directions to `carried`. Fails if the connection takes longer than
+/// `limit`, or if the server stops.
 pub fn serve(
     socket: &TcpStream,
     handshake: Handshake,

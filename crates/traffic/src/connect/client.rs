@@ -31,7 +31,7 @@ use crate::{
 };
 
 const END: &str = "client";
-/// The pause after a failed connection, which avoids flooding an unreachable server.
+/// The client pauses after a failed connection, so that it does not flood an unreachable server.
 const PAUSE: Duration = Duration::from_millis(1);
 const PIECE: usize = 64 << 10;
 

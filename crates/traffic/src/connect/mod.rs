@@ -23,8 +23,8 @@ use workload::ConnectSettings;
 use crate::error::{Error, Result};
 
 const GRACE: Nanos = Nanos::from_secs(5);
-/// The number of the control connection, over which the server starts the client and learns that it has finished.
-/// Measured connections have higher numbers.
+/// The number of the control connection. Over this connection, the server starts the client and learns when the client
+/// has finished. Measured connections have higher numbers.
 pub const CONTROL: u32 = 0;
 const COUNTED: u32 = 1;
 const PATIENCE: Nanos = Nanos::from_secs(2);

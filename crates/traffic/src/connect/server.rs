@@ -1,4 +1,4 @@
-//! The server side, with a few more threads than the client.
+//! The server side, which runs a few more threads than the client.
 
 use std::{
     io,
@@ -47,8 +47,8 @@ impl Server {
         self.port
     }
 
-    /// Serves connections until the client ends. Fails if the client does not connect, or goes silent without
-    /// ending.
+    /// Serves connections until the client ends. Fails if the client does not connect, or if it goes silent before it
+    /// has ended the test.
     pub(crate) fn run(self, stop: &Stop, observer: &dyn Observer) -> Result<Outcome<ConnectEnd>> {
         let Self { spec, listener, port } = self;
         let expected = [(Purpose::Connect, CONTROL)];
@@ -95,7 +95,7 @@ fn serve(
     let spent = CpuMeter::from_now();
     while goes_on() {
         match listener.accept() {
-            // The client counts failed connections. Unknown peers get no response.
+            // Ignores failures, because the client counts failed connections. Unknown peers get no response.
             Ok((socket, _)) => drop(requests.respond(&socket, belongs, goes_on)),
             Err(error) if is_passing(&error) => {}
             Err(error) => {
@@ -107,7 +107,7 @@ fn serve(
     Ok(Some(spent.until_now(END, ThreadRole::Pong)))
 }
 
-/// Returns whether the wait timed out, or the peer disconnected before accept(2).
+/// Returns whether the wait timed out, or whether the peer disconnected before accept(2).
 fn is_passing(error: &io::Error) -> bool {
     is_wait(error) || error.kind() == io::ErrorKind::ConnectionAborted
 }

@@ -43,7 +43,7 @@ pub(crate) fn run_client(
         tcp::await_go(&socket, stop)?;
         let format = Message::new(spec.load.message.0 as usize, spec.token);
         let outcome = exchange(&socket, &format, &spec.load, spec.cpus.as_deref(), stop, observer);
-        // Without notice, the server would reserve the client's slot until the timeout.
+        // If the server were not notified, it would keep the client's slot until the timeout.
         if !socket.is_stream() && !matches!(outcome, Err(Error::Ended { .. })) {
             udp::take_leave(&socket, spec.token);
         }
@@ -51,8 +51,8 @@ pub(crate) fn run_client(
     })
 }
 
-/// Exchanges messages. The socket stays open; after an error, closing it resets the connection. Fails if the
-/// peer closes the connection early or is silent for too long.
+/// Exchanges messages. The socket stays open. After an error, closing the socket resets the connection. Fails if the
+/// peer closes the connection early, or if the peer is silent for too long.
 pub fn exchange<F: Format>(
     socket: &MessageSocket,
     format: &F,

@@ -76,7 +76,7 @@ fn answered<F: Format>(
     }
 }
 
-/// Fails on a stop request, or if a stream stays silent long after the end of the test.
+/// Fails if a stop was requested, or if a stream stays silent long after the end of the test.
 fn patience(socket: &MessageSocket, notes: &Recorder<'_>) -> Result<()> {
     notes.check()?;
     if socket.is_stream() && monotonic() >= notes.end() + GRACE.0 {

@@ -39,7 +39,7 @@ use crate::{
     stream,
 };
 
-/// The shortest interval, because every interval hands over a whole histogram.
+/// No interval is shorter than this, because every interval hands over a whole histogram.
 const SHORTEST: Nanos = Nanos::from_millis(10);
 const FASTEST: Nanos = Nanos(1_000);
 const GRACE: Nanos = Nanos::from_secs(5);

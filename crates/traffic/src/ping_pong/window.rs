@@ -1,13 +1,13 @@
 //! The window of messages in flight.
 //!
 //! A reply is accepted only if the window contains its number. Each message takes one word, without locks, in a slot
-//! determined by its number. With more messages in flight than slots, the oldest one is evicted.
+//! determined by its number. If there are more messages in flight than slots, the oldest message is evicted.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 const EMPTY: u64 = u64::MAX;
-/// The number of bits for the lateness in nanoseconds: over four hours. The other bits distinguish numbers that share
-/// a slot.
+/// The number of bits that store the lateness in nanoseconds, which is enough for more than four hours. The other bits
+/// distinguish numbers that share a slot.
 const LATE_BITS: u32 = 44;
 const LATEST: u64 = (1 << LATE_BITS) - 2;
 

@@ -82,7 +82,7 @@ impl<'a, S: Sampled> IntervalSampler<'a, S> {
     /// Marks the start of the measurement for an instruction counter, once per test.
     fn mark_window(&mut self, was_measuring: bool) {
         if self.is_first_sender() && !was_measuring && self.series.measured_from().is_some() {
-            // A paced sender does not wait, because it would catch up.
+            // A paced sender does not wait, because it would catch up afterwards by sending faster.
             self.series.delay_measurement(sys::counted_window::begin(!self.is_paced));
         }
     }

@@ -25,7 +25,8 @@ use workload::{Direction, StreamSettings, Transport, Until};
 
 use crate::error::{Error, Result};
 
-/// The maximum time that a stream may exceed its requested duration or, without one, make no progress.
+/// A stream may exceed its requested duration by at most this time. If it has no duration, it may make no progress for
+/// this time.
 const GRACE: Nanos = Nanos::from_secs(5);
 
 /// A receiver of a stream that was ended externally continues until no data has arrived for this long.
@@ -38,7 +39,8 @@ fn connections(settings: &StreamSettings) -> impl Iterator<Item = (Direction, u3
     settings.direction.flows().iter().flat_map(move |&direction| (0..streams).map(move |id| (direction, id)))
 }
 
-/// Returns the part of the total that connection `id` sends, or `None` without a total. The parts add up exactly.
+/// Returns the part of the total that connection `id` sends, or `None` if the stream has no total. The parts add up
+/// exactly.
 pub fn share(settings: &StreamSettings, id: u32) -> Option<u64> {
     match settings.until {
         Until::Elapsed(_) => None,

@@ -1,9 +1,9 @@
 //! The schedule of a rate-limited sender.
 //!
-//! Message n (from 0) is due n periods after the start. If messages are due more often than every [`GAP`], a thread
-//! sends a gap's messages together. In limit mode the gap is [`WIDE_GAP`], so that each call sends many datagrams. A
-//! late sender catches up by at most [`DEBT`]. Beyond that, the schedule shifts and the shift is recorded, so that no
-//! flood follows a stall of minutes.
+//! Message n (from 0) is due n periods after the start. If messages are due more often than once per [`GAP`], the
+//! thread sends all messages of a gap together. In limit mode the gap is [`WIDE_GAP`], so that each call sends many
+//! datagrams. A late sender catches up by at most [`DEBT`]. Beyond that, the schedule shifts and the shift is recorded,
+//! so that no flood follows a stall of minutes.
 
 use sys::clock::{monotonic, sleep_until};
 use units::Nanos;

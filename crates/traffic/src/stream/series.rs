@@ -1,7 +1,8 @@
 //! The intervals of one end of a connection.
 //!
 //! Intervals follow a grid that restarts at the end of the warm-up. An interval ends at the first clock reading after
-//! its grid point, so its rate is exact. Loops read the clock even without progress, so a stall is visible immediately.
+//! its grid point, so its rate is exact. Loops read the clock even if there is no progress, so a stall is visible
+//! immediately.
 
 use units::{Bytes, Nanos};
 use workload::{DatagramSample, Interval, StreamSettings, TcpSample, Until};
@@ -119,8 +120,8 @@ impl Series {
         }
     }
 
-    /// Merges the last interval into the previous one. Returns `false` without a previous one, or if the warm-up
-    /// ended between the two.
+    /// Merges the last interval into the previous one. Returns `false` if there is no previous interval, or if the
+    /// warm-up ended between the two intervals.
     fn join_last(&mut self) -> bool {
         let [.., before, rest] = self.intervals.as_mut_slice() else { return false };
         if before.warmup != rest.warmup {

@@ -13,7 +13,7 @@ use units::Nanos;
 pub enum Left {
     About(Duration),
     AtMost(Duration),
-    /// The time for the trials, without the unknown time for the first boot of this many machines.
+    /// The time for the trials, excluding the unknown boot time of this many machines.
     AfterBoots(Duration, usize),
 }
 
@@ -74,7 +74,7 @@ impl Pace {
         self.boots.taken.push(within.into());
     }
 
-    /// Only called for runs inside a virtual hypervisor.
+    /// Must only be called if the run is inside a virtual hypervisor.
     pub fn hypervisor_booted(&mut self, scenario: &Scenario, host: &str, within: Nanos, now: Instant) {
         self.boots.under_way.remove(host);
         let all = Duration::from(lab::run_time(scenario, &self.plan, within, true));
@@ -150,7 +150,7 @@ impl Pace {
         self.plan.trials.iter().filter(move |it| !is_made(it) && !is_skipped(it.result))
     }
 
-    /// Returns the average of earlier trials, or the planned duration scaled by how slow the run is.
+    /// Returns the average duration of earlier trials, or else the planned duration, scaled by how slow the run is.
     fn expected(&self, result: usize) -> Duration {
         if let Some((count, taken)) = self.taken.get(&result) {
             return *taken / *count;
@@ -216,7 +216,7 @@ impl Decided {
 }
 
 impl Boots {
-    /// Returns the remaining boot time, or the number of guests if none has booted yet.
+    /// Returns the remaining boot time. If no guest has booted yet, returns the number of guests.
     fn remaining(&self, now: Instant) -> Result<Duration, usize> {
         let left = self.guests.saturating_sub(self.taken.len());
         if left == 0 {
@@ -304,7 +304,7 @@ mod tests {
         let later = now + Duration::from_secs(40);
         let Left::About(left) = pace.remaining(later) else { panic!("known now") };
         let boots = left - pace.trials_time(later);
-        // Two guests boot at a time, and the second one is due.
+        // Two guests boot at a time, and the second guest should have booted by now.
         assert_eq!(boots, Duration::from_secs(40) * (guests as u32 - 2) / 2);
         pace.begin();
         assert_eq!(pace.remaining(later), Left::About(pace.trials_time(later)));

@@ -16,7 +16,7 @@ const FILES: [(&str, &str, &str); 4] = [
     ("icon.svg", "image/svg+xml", include_str!("../../assets/icon.svg")),
 ];
 
-/// Forbids caching, because another version of plumb may use the same address.
+/// Forbids caching, because another version of plumb may serve different files at the same address.
 pub(crate) async fn asset(Path(name): Path<String>) -> Result<Response, Failure> {
     let found = FILES.iter().find(|(known, ..)| *known == name);
     let (_, kind, text) = found.ok_or_else(|| Failure::not_found("file not found"))?;

@@ -23,7 +23,7 @@ use crate::{
 
 const MOST: usize = 200;
 
-/// The two runs, of which `a` is the reference.
+/// The two runs to compare. `a` is the reference.
 #[derive(Debug, Deserialize)]
 pub(super) struct Pair {
     pub(super) a: String,
@@ -46,7 +46,7 @@ pub(crate) async fn page(
         return compared(&site, a, b).await;
     }
     if let [one, other] = chosen.ticked.as_slice() {
-        // Use the older run as the reference. Forms preserve the list's order, newest first.
+        // Use the older run as the reference. Forms send the runs in the order of the list, newest first.
         return Ok(Redirect::to(&links::comparison(other, one)).into_response());
     }
     let b = chosen.b.clone().or_else(|| chosen.ticked.first().cloned());

@@ -24,7 +24,7 @@ use crate::{
 
 const MOST: usize = 25;
 
-/// Forms send empty values for unused fields.
+/// Forms send an empty value for each unused field.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Wanted {

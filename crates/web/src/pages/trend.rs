@@ -6,7 +6,7 @@ use store::{RunListing, Store};
 
 use crate::{links, site::Site};
 
-/// Limits on sparklines per page, and runs per sparkline.
+/// Limits on the sparklines per page and on the runs per sparkline.
 const MOST_SCENARIOS: usize = 4;
 const MOST_RUNS: usize = 20;
 const LEAST_RUNS: usize = 3;
@@ -30,7 +30,7 @@ pub(super) fn of(site: &Site, store: &Store, runs: &[RunListing]) -> Vec<Trend> 
         }
     }
     let trend = |run: &&RunListing| {
-        // Reads each run only once, because the results are cached.
+        // The results are cached, so each run is read only once.
         let listed = store.runs_like(&run.id).ok()?;
         let earlier = listed.iter().filter(|other| other.started <= run.started).take(MOST_RUNS);
         let mut runs: Vec<_> = earlier.filter_map(|other| site.results.of(other, store).ok()).collect();

@@ -13,7 +13,7 @@ use crate::{
 
 /// Rate in emulated guests, in bytes per second. Only used for time estimates.
 const USUAL_RATE: f64 = 0.3e9;
-/// The memory is also touched before the measurement and moved back afterwards.
+/// Factor for the duration, because the memory is also touched before the measurement and moved back afterwards.
 const ROUNDS: f64 = 4.0;
 
 /// How memory is reclaimed from a virtual machine.
@@ -25,7 +25,7 @@ pub enum BalloonMethod {
     VirtioBalloon,
     /// A device with its own memory, which the guest unplugs in whole blocks (VIRTIO 1.2, section 5.15).
     VirtioMem,
-    /// The agent in the guest allocates huge pages and reports their location; the host frees them without involving
+    /// The agent in the guest allocates huge pages and reports their location. The host frees them without involving
     /// the guest.
     Agent,
 }
@@ -137,7 +137,7 @@ impl KindSettings for BalloonSettings {
         None
     }
 
-    /// An estimate: the test ends when all memory has moved.
+    /// Returns an estimate, because the test ends only when all memory has moved.
     fn flows_for(&self) -> Option<Nanos> {
         Some(Nanos((self.memory.0 as f64 * ROUNDS / USUAL_RATE * 1e9) as u64))
     }

@@ -19,7 +19,7 @@ pub struct FirstTouchSettings {
     pub memory: Bytes,
     /// Number of threads, which divide the memory between them.
     pub threads: u32,
-    /// Whether to request transparent huge pages; otherwise they are disabled (madvise(2)).
+    /// Whether to request transparent huge pages. If not, they are disabled (madvise(2)).
     pub huge_pages: bool,
     /// Measured time, without the warm-up.
     pub duration: Nanos,

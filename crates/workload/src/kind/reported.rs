@@ -47,7 +47,8 @@ impl ReportedData {
         if let Measurement::Reported(data) = measurement { Some(data) } else { None }
     }
 
-    /// Selects the value used for the result: the first rate, else the first time, else the first number.
+    /// Selects the value used for the result: the first rate, or the first time if there is no rate, or the first
+    /// number if there is neither.
     #[must_use]
     pub fn judged(values: &[ReportedValue]) -> Option<(Metric, &ReportedValue)> {
         let by = [

@@ -17,7 +17,7 @@ use crate::{
     work::Work,
 };
 
-/// TCP payload on Ethernet with an MTU of 1500 bytes and timestamps.
+/// Payload of a TCP segment on Ethernet with an MTU of 1500 bytes and timestamps.
 const USUAL_MSS: u32 = 1448;
 
 impl StreamSettings {
@@ -170,7 +170,7 @@ impl StreamData {
         if let Measurement::Stream(data) = measurement { Some(data) } else { None }
     }
 
-    /// The ends used for the result: receivers, or senders if no receiver has a time.
+    /// The ends used for the result: the receivers, or the senders if no receiver recorded a time.
     fn judged(&self) -> impl Iterator<Item = &EndSeries> + Clone {
         let received = self.flows.iter().any(|flow| flow.receiver.elapsed().0 > 0);
         self.flows.iter().map(move |flow| if received { &flow.receiver } else { &flow.sender })
@@ -183,7 +183,7 @@ impl StreamData {
         GuardedSample::fraction(lost, lost.saturating_add(all.count))
     }
 
-    /// Other tools do not report segments, so assumes the minimum for the payload.
+    /// Assumes the minimum number of segments for the payload, because other tools do not report segments.
     fn retransmit_rate(&self) -> Option<GuardedSample<'_>> {
         let senders = || self.flows.iter().map(|flow| &flow.sender);
         let samples = || senders().flat_map(EndSeries::measured).filter_map(|interval| interval.tcp);

@@ -228,7 +228,7 @@ pub(in crate::rules) fn stream_load(run: &mut Fixture, result: &str, change: imp
     }
 }
 
-/// A round trip of a millisecond at 9 Gbit/s, i.e. 1.125 MB in flight.
+/// A stream of 9 Gbit/s with a round trip of a millisecond, i.e. with 1.125 MB in flight.
 pub(in crate::rules) fn windowed(least_micros: u64, window: u64) -> Fixture {
     let mut run = nested(9e9);
     every_tcp(&mut run, |tcp| {
@@ -264,8 +264,8 @@ pub(in crate::rules) fn warned(trials: u32, warning: fn(f64) -> ValidityWarning)
     run
 }
 
-/// A tunnel at half the rate needs `millis` CPU-milliseconds per second; the path below needs 1000. The senders are
-/// saturated.
+/// A tunnel with half the rate of the path below. The tunnel needs `millis` CPU-milliseconds per second, and the path
+/// below needs 1000. The senders are saturated.
 pub(in crate::rules) fn costly(millis: u64) -> Fixture {
     let mut run = nested(5e9);
     for (result, busy) in [("plain/bulk", 1000), (UPPER, millis)] {
@@ -459,7 +459,7 @@ pub(in crate::rules) fn balloons(faster: f64) -> Fixture {
     run
 }
 
-/// Half a second per GiB. QEMU frees the memory for `seconds` of it.
+/// A balloon that needs half a second per GiB. QEMU spends `seconds` of this time freeing the memory.
 pub(in crate::rules) fn freeing(seconds: f64) -> Fixture {
     let method = BalloonMethod::VirtioBalloon;
     let (mut run, id) = (Fixture::new(1), format!("{}/shrink", method.word()));

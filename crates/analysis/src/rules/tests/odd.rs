@@ -1,4 +1,4 @@
-//! Tests that rules never panic or print NaN or infinity, whatever a log or table contains.
+//! Tests that rules never panic and never print NaN or infinity, no matter what a log or table contains.
 
 use proptest::prelude::*;
 use samples::SyscallCount;

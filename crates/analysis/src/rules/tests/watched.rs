@@ -167,7 +167,7 @@ pub(in crate::rules) fn refused(insert_failed: u64, table_full: u64, checksum_er
     failed_at(12, insert_failed, table_full, checksum_errors)
 }
 
-/// The only attempt failed, and a host with 16 NAT ports has these counters.
+/// A failed attempt, the only one. A host with 16 NAT ports has these counters.
 pub(in crate::rules) fn failed_at(
     tracked: u64,
     insert_failed: u64,

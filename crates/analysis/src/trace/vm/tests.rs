@@ -195,7 +195,7 @@ fn unknown_settings_cause_no_claims() {
     facts.threads.clear();
     assert_eq!(analysed(&facts).findings, []);
     let mut facts = sound();
-    // A guest with an inactive driver has accepted no offload, so nothing indicates a loss.
+    // An inactive guest driver has accepted no offloads, so nothing indicates a loss.
     features(&mut facts).insert("tx-tcp-segmentation".into(), false);
     facts.devices[0].negotiated =
         Some(NegotiatedFeatures { driver: Some(false), ..NegotiatedFeatures::default() });

@@ -36,7 +36,7 @@ pub(super) fn text(ends: &Ends, addresses: [IpAddr; 2], udp: bool, rate: Option<
     .concat()
 }
 
-/// Rates are whole bits per second, so this loses no precision.
+/// A rate is a whole number of bits per second, so the text is exact.
 fn written(rate: BitRate) -> String {
     format!("{:.0}bit/s", rate.0)
 }
@@ -59,7 +59,7 @@ mod tests {
             let plan = Plan::expand(&scenario, 1, &options);
             let is_stream = |result: usize| plan.results[result].workload.as_str() == THROUGHPUT;
             let streams = plan.trials.iter().filter(|trial| is_stream(trial.result));
-            // Repeats of disturbed trials may add a third.
+            // Repeats of disturbed trials may add a third of the time.
             assert!(plan.estimate_of(streams).seconds() < 30.0 && plan.duration_estimate().seconds() < 45.0);
         }
     }

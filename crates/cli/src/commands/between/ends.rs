@@ -10,9 +10,9 @@ use topology::addresses_between;
 use crate::failure::Misuse;
 
 pub(super) const LOCAL: &str = "local";
-/// The name of plumb's own namespace in reports, if it is on the path.
+/// The name that reports use for plumb's own namespace, if this namespace is on the path.
 pub(super) const NODE: &str = "node";
-/// Keeps path names, which contain host names, within their limit of 48 characters.
+/// Limits host names, so that the names of paths, which contain them, stay within 48 characters.
 const LONGEST: usize = 20;
 
 pub(super) struct Ends {

@@ -1,4 +1,4 @@
-//! Prints how much CPU throttling a workload had during the run.
+//! Prints the CPU throttling of a workload during the run.
 
 use ::scenario::HostName;
 use lab::Attachments;
@@ -14,7 +14,7 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    /// Must be called at the start of the run. Returns `None` for `local`.
+    /// Reads the counters at the start of the run. Returns `None` for `local`.
     pub(super) fn of(end: &End, attachments: &Attachments) -> Option<Self> {
         let host = HostName::new(&end.host);
         let before = attachments.endpoints.get(&host)?.throttled()?;

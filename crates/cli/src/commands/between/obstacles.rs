@@ -1,4 +1,4 @@
-//! Possible reasons why a connection over a path fails: firewall rules and switches.
+//! Possible reasons why a connection over a path fails. These are firewall rules and switches.
 
 use std::collections::BTreeSet;
 
@@ -7,12 +7,12 @@ use topology::NamedNamespace;
 
 use super::path::PathShown;
 
-/// A cluster node may have thousands of rules, e.g. for services.
+/// Only some rules are printed, because a cluster node may have thousands of them.
 const MAX_RULES: usize = 8;
 
 impl PathShown {
     pub(super) fn obstacles(&self) -> Vec<String> {
-        // A namespace may be known by several names.
+        // A namespace may have several names, so list each only once.
         let mut seen = BTreeSet::new();
         let on_path = self.known.iter().filter(|one| self.passes(one) && seen.insert(one.namespace.inode()));
         let mut lines: Vec<String> = on_path.flat_map(rules).collect();

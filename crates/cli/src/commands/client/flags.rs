@@ -1,4 +1,4 @@
-//! The flags of `plumb client`: iperf3's flags, unchanged, and plumb's own.
+//! The flags of `plumb client`. It has iperf3's flags, unchanged, and flags of plumb.
 
 use std::{net::IpAddr, path::PathBuf};
 
@@ -41,7 +41,7 @@ pub(crate) struct ClientArgs {
     pub(super) log_file: LogFile,
     #[command(flatten)]
     pub(super) ignored: Ignored,
-    /// Accepted because iperf3 uses it to name the host
+    /// Accepted because iperf3 names the host with this flag
     #[arg(short, long, hide = true)]
     client: bool,
 }
@@ -79,7 +79,7 @@ pub(super) struct Reach {
     /// Connect from this local address
     #[arg(short = 'B', long, value_name = "ADDRESS", value_parser = host::own)]
     pub(super) bind: Option<IpAddr>,
-    /// Connect from this port, and from consecutive ports for further connections
+    /// Connect from this port. Further connections use the following ports
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     pub(super) cport: Option<u16>,
     #[command(flatten)]
@@ -126,7 +126,7 @@ pub(super) struct Traffic {
     /// Exclude the first seconds from the result
     #[arg(short = 'O', long, value_name = "SECONDS", value_parser = amount::seconds, conflicts_with_all = ["bytes", "blockcount"])]
     pub(super) omit: Option<Nanos>,
-    /// Send without copying; iperf3's name for --mode limit
+    /// Send without copying. This is iperf3's name for --mode limit
     #[arg(short = 'Z', long)]
     pub(super) zerocopy: bool,
     /// How data is moved: like an application, or at the lowest cost the kernel offers [default: app]
@@ -175,7 +175,7 @@ pub(super) struct Login {
     /// The server's public key (PEM)
     #[arg(long, value_name = "FILE", requires = "username")]
     pub(super) rsa_public_key_path: Option<PathBuf>,
-    /// Use PKCS#1 v1.5 padding first, as servers before iperf3 3.17 require; by default it is a fallback
+    /// Use PKCS#1 v1.5 padding first, because servers before iperf3 3.17 require it. By default, it is only a fallback
     #[arg(long, requires = "username")]
     pub(super) use_pkcs1_padding: bool,
 }
@@ -183,7 +183,7 @@ pub(super) struct Login {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(super) struct Output {
-    /// Interval between lines in seconds; 0 for none
+    /// Interval between lines in seconds. 0 disables these lines
     #[arg(short, long, value_name = "SECONDS", value_parser = amount::seconds, default_value = "1")]
     pub(super) interval: Nanos,
     /// Prefix every line with this text

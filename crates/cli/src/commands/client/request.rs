@@ -1,4 +1,4 @@
-//! Turns the flags of `plumb client` into a workload, or reports conflicting flags.
+//! Turns the flags of `plumb client` into a workload. Reports flags that conflict with each other.
 
 use ::workload::{Direction, Mode, Placement, SocketSettings, StreamSettings, Transport, Until};
 use units::{BitRate, Bytes, Nanos};
@@ -12,18 +12,18 @@ const TIMES: (Nanos, Nanos) = (Nanos::from_millis(100), Nanos::from_secs(86_400)
 const WARMUPS: (Nanos, Nanos) = (Nanos(0), Nanos::from_secs(600));
 /// The reporting intervals that iperf3 allows.
 const INTERVALS: (Nanos, Nanos) = (Nanos::from_millis(100), Nanos::from_secs(60));
-/// Maximum sampling interval, because a confidence interval needs several samples.
+/// Maximum sampling interval. It is short, because a confidence interval needs several samples.
 const SAMPLE: u64 = Nanos::from_millis(100).0;
-/// The maximum that iperf3's server accepts.
+/// The largest write that iperf3's server accepts.
 const LARGEST_WRITE: Bytes = Bytes(1 << 20);
-/// Large enough for iperf3's counters, whether 32-bit or 64-bit.
+/// Large enough for iperf3's counters, which have 32 or 64 bits.
 const SMALLEST_DATAGRAM: Bytes = Bytes(16);
-/// The maximum in IPv4.
+/// The largest datagram in IPv4.
 const LARGEST_DATAGRAM: Bytes = Bytes(65_507);
 const UDP_RATE: BitRate = BitRate(1e6);
-/// Default datagram size for `-k`, which fits an MTU of 1500.
+/// Default size of datagrams with `-k`. It fits an MTU of 1500.
 const DATAGRAM: Bytes = Bytes(1448);
-/// The maximum in iperf3's protocol (MAX_TCP_BUFFER).
+/// The largest window in iperf3's protocol (MAX_TCP_BUFFER).
 const LARGEST_WINDOW: Bytes = Bytes(512 << 20);
 const FEWEST: f64 = 2.0;
 
@@ -53,7 +53,7 @@ pub(super) fn load(args: &ClientArgs) -> Result<StreamSettings, Misuse> {
     sends_enough(load)
 }
 
-/// Rounds up to whole seconds, the unit in iperf3's protocol.
+/// Rounds up to whole seconds, because iperf3's protocol uses seconds.
 fn warmup(omit: Nanos) -> Nanos {
     let whole = Nanos(omit.0.next_multiple_of(Nanos::from_secs(1).0));
     if whole != omit {
@@ -83,7 +83,7 @@ pub(super) fn placement(args: &ClientArgs) -> Placement {
     traffic.pin.as_ref().or(traffic.affinity.as_ref()).cloned().unwrap_or(Placement::Free)
 }
 
-/// Returns a sampling interval that divides `shown`, the reporting interval.
+/// Returns a sampling interval. The reporting interval `shown` is a multiple of it.
 fn sampled(shown: Nanos) -> Nanos {
     if shown.0 == 0 { Nanos(SAMPLE) } else { Nanos(shown.0 / shown.0.div_ceil(SAMPLE)) }
 }
@@ -114,7 +114,7 @@ fn until(traffic: &Traffic, message: Bytes) -> Result<Until, Misuse> {
     within("-t", traffic.time.unwrap_or(TIME), TIMES).map(Until::Elapsed)
 }
 
-/// For datagrams, 0 means that the path decides.
+/// For datagrams, a size of 0 means that the path determines the size.
 fn message(traffic: &Traffic) -> Result<Bytes, Misuse> {
     let (least, most, what) = match traffic.udp {
         true => (SMALLEST_DATAGRAM, LARGEST_DATAGRAM, "a datagram"),

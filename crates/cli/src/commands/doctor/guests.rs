@@ -1,4 +1,4 @@
-//! Checks whether guests can boot, which requires a VMM and a guest kernel.
+//! Checks whether guests can boot. This requires a VMM and a guest kernel.
 
 use ::lab::{Stop, introduce};
 use machine::{Kernel, Qemu};

@@ -36,7 +36,8 @@ struct Interface {
     mtu: u32,
 }
 
-/// Queries an agent on the host. The exit status shows whether traffic can reach the host without further settings.
+/// Starts an agent on the host and queries it. The exit status shows whether traffic can reach the host without
+/// further settings.
 pub(super) fn run(destination: &str, json: bool) -> anyhow::Result<Exit> {
     let stop = Stop::new();
     interrupt::set_on_signal(&stop.flag())?;

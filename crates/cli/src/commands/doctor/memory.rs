@@ -22,7 +22,7 @@ const USES: [(&str, &str); 8] = [
     ("CONFIG_LRU_GEN", "page generations"),
 ];
 
-/// The configuration of the kernel that plumb boots. Other guests may have a different one.
+/// The configuration of the kernel that plumb boots. Other guests may have a different configuration.
 struct GuestKernel {
     release: String,
     config: String,

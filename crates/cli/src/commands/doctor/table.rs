@@ -52,7 +52,7 @@ pub(super) fn section(text: &mut String, title: &str, rows: impl Iterator<Item =
     }
 }
 
-/// Called after wrapping, which would count escape codes as text.
+/// Call this after wrapping, because wrapping would count escape codes as text.
 fn coloured(line: &str) -> String {
     for (mark, colour) in
         [("✔", console::Color::Green), ("!", console::Color::Yellow), ("✘", console::Color::Red)]

@@ -21,14 +21,14 @@ pub(super) struct Verdict {
     pub(super) name: String,
     pub(super) results: usize,
     pub(super) measurable: usize,
-    /// Failed checks that the unmeasurable results need.
+    /// Failed checks that are required by results that cannot be measured.
     pub(super) missing: BTreeSet<&'static str>,
     pub(super) lost_paths: BTreeSet<String>,
-    /// Whether virtual machines would be emulated, which makes times and rates meaningless.
+    /// Whether virtual machines would be emulated. If so, times and rates have no meaning.
     pub(super) emulated: bool,
-    /// Whether the scenario runs in a virtual hypervisor, for features that this machine lacks.
+    /// Whether the scenario runs in a virtual hypervisor, because this machine lacks features that it needs.
     pub(super) in_hypervisor: bool,
-    /// Estimated maximum duration, or `None` if required guests cannot boot.
+    /// Estimated maximum duration. `None` if the scenario needs guests and these cannot boot.
     pub(super) duration: Option<Nanos>,
     pub(super) trials_duration: Nanos,
 }
@@ -68,7 +68,7 @@ impl Verdict {
                 needs.insert(guests::BOOT);
             }
             let mut lacking: Vec<_> = needs.into_iter().filter(|id| !works(id)).collect();
-            // Other checks fail as a consequence of missing privileges.
+            // If privileges are missing, other checks fail as a consequence.
             if lacking.contains(&RIGHTS) {
                 lacking = vec![RIGHTS];
             }
@@ -94,7 +94,7 @@ fn needs(scenario: &Scenario, result: &PlannedResult) -> BTreeSet<&'static str> 
         }
         needs.extend(path_needs(scenario, result, path));
     }
-    // The path of a workload with a single end is named after its host.
+    // If a workload has a single end, its path is named after its host.
     if scenario.lab.hosts.iter().any(|host| host.name.as_str() == result.path.as_str() && host.vm.is_some()) {
         needs.extend(guests::NEEDS);
     }
@@ -116,7 +116,7 @@ fn path_needs(scenario: &Scenario, result: &PlannedResult, path: &Path) -> BTree
         if scenario.lab.host(&device.host).is_some_and(|host| host.forwards) {
             needs.insert("forwarding");
         }
-        // The features of a guest's device depend on the guest kernel.
+        // Skip devices of guests, because their features depend on the guest's kernel.
         let settings = result.devices.get(device).filter(|_| scenario.lab.vm(&device.host).is_none());
         if let Some(settings) = settings {
             let set = DeviceSettingKind::ALL.into_iter().filter(|kind| kind.is_in(settings));
@@ -236,7 +236,7 @@ mod tests {
         for builtin in builtin::all() {
             let scenario = Scenario::parse(builtin.name, builtin.text).expect("parses");
             for result in Plan::expand(&scenario, 0, &PlanOptions::default()).results {
-                // This check takes seconds.
+                // Skip the boot check, because it takes seconds.
                 for need in needs(&scenario, &result).into_iter().filter(|need| *need != guests::BOOT) {
                     let is_enough = |check: &Check| check.required || check.group == Group::VirtualMachines;
                     assert!(existing.iter().any(|check| check.id == need && is_enough(check)), "{need}");

@@ -24,7 +24,7 @@ const HELP: &str = "this file is written by `plumb fleet init`, `add` and `remov
 
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
-    /// URL of the NATS server, e.g. tls://broker.example:4222; nats:// is not encrypted
+    /// URL of the NATS server, e.g. tls://broker.example:4222. With nats://, traffic is not encrypted
     server: String,
     #[command(flatten)]
     folder: FolderArgs,
@@ -32,7 +32,7 @@ pub(crate) struct InitArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {
-    /// Its name; for a member, the NAME in `at = "member:NAME"`
+    /// Name of the member or controller. Scenarios refer to a member as `at = "member:NAME"`
     name: String,
     /// Add a controller, which runs `plumb run`, instead of a member
     #[arg(long)]
@@ -111,7 +111,7 @@ impl Register {
     fn update_members(&self, folder: &Path) -> Result<()> {
         for member in self.of(Role::Member) {
             let file = folder.join(format!("{}.toml", member.name));
-            // The file may have been moved to the member's host.
+            // The user may have moved the file to the member's host.
             let Ok(text) = bounded_file::read(&file) else { continue };
             let line = |line: &str| match line.starts_with(CONTROLLERS) {
                 true => self.controllers() + "\n",

@@ -11,7 +11,7 @@ use crate::{commands::scenario::write_new, exit::Exit, failure::Misuse, fleet_fi
 pub(crate) struct ScenarioArgs {
     /// Name of the scenario and its file: NAME.toml
     name: String,
-    /// Write to this file instead; `-` is standard output
+    /// Write to this file instead. `-` is standard output
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! Reads other tools' logs, and reports all files that cannot be imported together.
+//! Reads logs of other tools. If several files cannot be imported, reports all of them together.
 
 use std::{
     collections::BTreeSet,

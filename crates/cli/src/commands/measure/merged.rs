@@ -3,7 +3,7 @@
 use machine::MonitorSays;
 use samples::{NegotiatedFeatures, VmAccelerator, VmFacts, VmMonitor, VmRole};
 
-/// The monitor's values take precedence.
+/// If both sources have a value, the monitor's value takes precedence.
 pub(super) fn put_in(answers: &MonitorSays, facts: &mut VmFacts) {
     facts.monitor = Some(VmMonitor {
         version: answers.version.clone(),

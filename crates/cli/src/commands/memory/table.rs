@@ -1,4 +1,5 @@
-//! The 80-column table of `plumb memory top`, with a line per machine and, if an agent reports NUMA nodes, per node.
+//! The 80-column table of `plumb memory top`. It has one line per machine. If an agent reports NUMA nodes, it
+//! also has one line per node.
 
 use comfy_table::{CellAlignment, ColumnConstraint, Table, Width, presets};
 use memory::{GuestMemory, Seen};

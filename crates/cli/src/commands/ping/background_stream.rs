@@ -12,7 +12,7 @@ use server::iperf3::{self, ClientSpec, Options};
 use traffic::{Observer, Stop};
 use units::Nanos;
 
-/// The stream, which starts before the ping, ends this long after it.
+/// The stream starts before the ping. It ends this much time after the end of the ping.
 const MARGIN: Nanos = Nanos::from_millis(500);
 const GLANCE: Duration = Duration::from_millis(20);
 
@@ -22,7 +22,7 @@ pub(super) struct BackgroundStream<'scope> {
 }
 
 impl<'scope> BackgroundStream<'scope> {
-    /// Starts the stream and waits until data flows. [`Self::end`] reports any failure.
+    /// Starts the stream and waits until data flows. If the stream fails, [`Self::end`] reports the error.
     pub(super) fn start<'env>(
         scope: &'scope Scope<'scope, 'env>,
         server: SocketAddr,

@@ -73,17 +73,17 @@ pub(super) struct Traffic {
     /// Test duration in seconds
     #[arg(short, long, alias = "for", value_name = "SECONDS", value_parser = amount::seconds, default_value = "10")]
     pub(super) time: Nanos,
-    /// Exclude this time at the start from the result (seconds)
+    /// Warm-up in seconds, which the result excludes
     #[arg(long, value_name = "SECONDS", value_parser = amount::seconds, default_value = "500ms")]
     pub(super) warmup: Nanos,
-    /// Message size, the same in both directions
+    /// Message size, which is the same in both directions
     #[arg(short = 'm', long, alias = "msg-size", value_name = "SIZE", value_parser = amount::size, default_value = "64")]
     pub(super) size: Bytes,
     /// Send this many messages per second on a schedule (open loop), e.g. 10k [default: send each after the
     /// previous reply]
     #[arg(long, alias = "mps", value_name = "RATE", value_parser = amount::frequency)]
     pub(super) rate: Option<f64>,
-    /// Busy-wait instead of sleeping; uses a whole CPU
+    /// Busy-wait instead of sleeping. This uses a whole CPU
     #[arg(long, alias = "nonblocked")]
     pub(super) spin: bool,
     /// Busy-poll the device queue for this long before sleeping (microseconds without a unit)
@@ -106,7 +106,7 @@ pub(super) struct Traffic {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(super) struct Output {
-    /// Interval between lines in seconds; 0 for none
+    /// Interval between lines in seconds. 0 disables these lines
     #[arg(short, long, value_name = "SECONDS", value_parser = amount::seconds, default_value = "1")]
     pub(super) interval: Nanos,
     /// Print one JSON document
@@ -118,7 +118,7 @@ pub(super) struct Output {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Under(pub(super) Option<BitRate>);
 
-/// A lower rate is probably missing its unit.
+/// If the rate is lower than this, the user probably forgot the unit.
 const LEAST_UNDER: BitRate = BitRate(1e4);
 
 fn under(text: &str) -> Result<Under, String> {

@@ -1,16 +1,16 @@
-//! If no reply arrives, searches for the largest message that gets a reply.
+//! If no reply arrives to a ping, searches for the largest message that gets a reply.
 
 use ::workload::{Measurement, PingPongSettings, WorkloadSettings};
 use units::{Bytes, Nanos};
 
 use super::Ping;
 
-/// Fits every path (RFC 791) and all protocol headers.
+/// A small message that fits every path (RFC 791), including the headers of all protocols.
 const SMALL: Bytes = Bytes(64);
 const LASTS: Nanos = Nanos::from_millis(300);
 
 impl Ping<'_> {
-    /// Returns `None` if the size does not matter or the user interrupts the search.
+    /// Returns `None` if the size does not matter, or if the user interrupts the search.
     pub(super) fn explain_loss(&self, load: &WorkloadSettings, sockperf: bool) -> Option<anyhow::Error> {
         let load = PingPongSettings::of(load).filter(|load| load.message > SMALL)?;
         let passes = largest_returned(load.message, |message| self.returns(load, Bytes(message), sockperf))?;

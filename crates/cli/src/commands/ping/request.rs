@@ -1,4 +1,4 @@
-//! Turns the flags of `plumb ping` into a workload, or reports conflicting flags.
+//! Turns the flags of `plumb ping` into a workload. Reports flags that conflict with each other.
 
 use ::workload::{
     Background, ConnectSettings, Direction, Mode, PingPongSettings, Schedule, SocketSettings, Transport,
@@ -13,10 +13,10 @@ const TIMES: (Nanos, Nanos) = (Nanos::from_millis(10), Nanos::from_secs(86_400))
 const WARMUPS: (Nanos, Nanos) = (Nanos(0), Nanos::from_secs(600));
 const INTERVALS: (Nanos, Nanos) = (Nanos::from_millis(10), Nanos::from_secs(60));
 const UNSEEN: Nanos = Nanos::from_millis(500);
-/// Maximum messages per second that can be sent individually.
+/// Maximum rate at which messages can be sent individually, per second.
 const FASTEST: f64 = 1_000_000.0;
 const FEWEST: f64 = 2.0;
-/// sockperf's minimum message size, which is the size of its header.
+/// The smallest message in sockperf's protocol, which only has room for the header.
 const SOCKPERF_LEAST: Bytes = Bytes(14);
 const LARGEST: Bytes = Bytes(60_000);
 

@@ -1,4 +1,4 @@
-//! Renders an SVG file as PNG, with resvg and an embedded font for identical output on every system.
+//! Renders an SVG file as PNG with resvg. The font is embedded, so that the output is identical on every system.
 
 use anyhow::{Context, ensure};
 use resvg::{

@@ -6,7 +6,7 @@ use protocol::NodeMemory;
 
 use web::{Exposition, labels};
 
-/// For each machine: the metric's name, its help text, and its value if known.
+/// A metric of each machine. It has a name, a help text, and a value if the value is known.
 type Gauge = (&'static str, &'static str, fn(&GuestMemory) -> Option<f64>);
 
 type NodeGauge = (&'static str, &'static str, fn(&NodeMemory) -> f64);

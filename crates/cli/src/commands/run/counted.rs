@@ -6,10 +6,10 @@ use workload::{Direction, Placement, Schedule, WorkloadSettings};
 
 use crate::failure::Misuse;
 
-/// Longer than any trial, because reporting an interval would add to the counts.
+/// An interval longer than any trial, because the work of reporting an interval would be counted, too.
 const WHOLE_TRIAL: Nanos = Nanos::from_secs(1 << 20);
 
-/// Removes CPU pinning and makes every end report once. Fails if part of the plan cannot be counted.
+/// Removes CPU pinning, and makes every end report only once. Fails if part of the plan cannot be counted.
 pub(super) fn prepare(scenario: &Scenario, plan: &mut Plan) -> Result<(), Misuse> {
     let refused = |what| {
         Err(Misuse::new(format!("cannot count instructions: {what}")).hint(
@@ -43,9 +43,9 @@ pub(super) fn prepare(scenario: &Scenario, plan: &mut Plan) -> Result<(), Misuse
 
 fn is_counted(load: &WorkloadSettings) -> bool {
     match load {
-        // In a bidirectional stream, each direction would have its own window.
+        // In a bidirectional stream, each direction would have a separate counted window.
         WorkloadSettings::Stream(settings) => settings.direction != Direction::Both,
-        // A background stream would be counted as messages.
+        // The instructions of a background stream would be counted for the messages.
         WorkloadSettings::PingPong(settings) => {
             settings.under.is_none() && settings.schedule == Schedule::Closed
         }

@@ -19,7 +19,7 @@ pub(super) struct Job {
     pub(super) id: RunId,
     pub(super) remedy_trials: Option<RemedyTrials>,
     pub(super) resume: Option<RunRecord>,
-    /// Prevents other processes from continuing this run.
+    /// The claim prevents other processes from continuing this run.
     pub(super) _claim: Claim,
 }
 
@@ -73,8 +73,8 @@ pub(super) fn refuse_too_large(options: &PlanOptions, scenario: &Scenario) -> an
     })
 }
 
-/// Fails if the budget does not allow a trial of every result, because a recommendation from an arbitrary
-/// subset is useless.
+/// Fails if the budget does not suffice for one trial of every result. A recommendation from an arbitrary
+/// subset would be useless.
 fn enough_time(plan: &Plan) -> anyhow::Result<()> {
     let (Some(forecast), Some(budget)) = (lab::forecast(plan), plan.design.budget) else { return Ok(()) };
     if !forecast.is_too_short() {
@@ -120,7 +120,7 @@ fn known_or_misuse(what: &str, name: &str, known: &[&str]) -> anyhow::Result<()>
     Err(Misuse::new(message).hint(format!("available: {}", known.join(", "))).into())
 }
 
-/// Returns a short seed, because users may type it.
+/// Returns a short seed, because users may have to type it.
 fn seed_from_clock() -> u64 {
     Timestamp::now().as_nanosecond().unsigned_abs() as u64 % 1_000_000
 }

@@ -1,5 +1,5 @@
 //! `--try-remedies`: measures results with and without each remedy that the lab can apply, in interleaved
-//! blocks. This is a separate run, which can be stored, resumed and reported like any other.
+//! blocks. This is a separate run. Like any other run, it can be stored, resumed and reported.
 
 use ::scenario::{FactorName, Plan, PlannedResult, ResultId, Scenario, WorkloadName};
 use findings::Findings;
@@ -9,7 +9,7 @@ use store::{Store, remedies_name};
 use super::{change, job::Job, recreate};
 use crate::output;
 
-/// Minimum trials with and without a remedy for a 90 % interval.
+/// Minimum number of trials with and without a remedy for a 90 % interval.
 const FEWEST: u32 = 5;
 const REMEDY: &str = "remedy";
 
@@ -24,7 +24,7 @@ pub(super) fn job(main: &RunRecord, store: &Store) -> anyhow::Result<Option<Job>
     Ok(Some(Job { source, plan, id, remedy_trials: Some(remedy_trials), resume: None, _claim: claim }))
 }
 
-/// Depends only on the run, so that resuming it recreates the same plan.
+/// The plan only depends on the run, so that the same plan is made when the tests are resumed.
 pub(super) fn plan(main: &RunRecord, scenario: &Scenario) -> anyhow::Result<(Plan, RemedyTrials)> {
     let of_main = recreate::stored_plan(main, scenario)?;
     let pairs = pairs(&analysis::analyse(main), &of_main);
@@ -50,7 +50,8 @@ fn pairs(findings: &Findings, plan: &Plan) -> Vec<([PlannedResult; 2], RemedyTri
     pairs
 }
 
-/// Makes each pair a separate workload. Its baseline is the unchanged result, repeated to determine the noise.
+/// Makes a separate workload for each pair. Its baseline is the unchanged result, which is repeated to
+/// determine the noise.
 fn pair(finding: &str, result: &PlannedResult, changed: PlannedResult) -> ([PlannedResult; 2], RemedyTrial) {
     let arm = |result: PlannedResult, word: &str| {
         let mut levels = result.levels.clone();

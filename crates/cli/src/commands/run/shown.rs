@@ -1,4 +1,4 @@
-//! Shows progress in the live view on a terminal, or else as plain lines.
+//! Shows the progress of a run. On a terminal, this is the live view, otherwise plain lines.
 
 use lab::{Event, Stop};
 

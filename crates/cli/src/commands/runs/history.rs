@@ -43,7 +43,7 @@ pub(super) fn run(args: &HistoryArgs, store: &Store) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the runs with the newest run's scenario text, oldest first. Skips unreadable runs.
+/// Returns the runs that have the same scenario text as the newest run, oldest first. Skips unreadable runs.
 fn runs_of(store: &Store, scenario: &str) -> anyhow::Result<Vec<Arc<RunResults>>> {
     let all = store.runs()?;
     let is_remedies = |run: &RunId| store::remedies_parent(run, all.iter().map(|other| &other.id)).is_some();

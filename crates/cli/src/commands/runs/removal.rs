@@ -16,7 +16,7 @@ pub(crate) struct RemoveArgs {
 }
 
 pub(super) fn run(args: &RemoveArgs, store: &mut Store) -> anyhow::Result<()> {
-    // Resolve and claim all runs first, so that a typo in a name removes nothing.
+    // Resolve and claim all runs first, so that no run is removed if a name contains a typo.
     let ids = args.runs.iter().map(|run| store.resolve(run)).collect::<Result<Vec<_>, _>>()?;
     let mut claims = Vec::new();
     for id in &ids {
@@ -32,7 +32,7 @@ pub(super) fn run(args: &RemoveArgs, store: &mut Store) -> anyhow::Result<()> {
                     )
                     .into());
             }
-            // The removal will report this error.
+            // Ignore this error here, because the removal will report it.
             Err(StoreError::CannotOpen { .. }) => {}
             Err(error) => return Err(error.into()),
         }

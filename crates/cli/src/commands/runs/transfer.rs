@@ -41,7 +41,7 @@ pub(super) fn export(args: &ExportArgs, store: &Store) -> Result<()> {
 }
 
 pub(super) fn import(args: &ImportArgs, store: &mut Store) -> Result<()> {
-    // Read all files first, so that an error imports nothing.
+    // Read all files first, so that nothing is imported if there is an error.
     let records = args.files.iter().map(|path| record(path)).collect::<Result<Vec<_>>>()?;
     for record in records {
         output::line(keep(&record, store)?)?;

@@ -31,7 +31,7 @@ pub(crate) struct ServerArgs {
     pub(super) log_file: LogFile,
     #[command(flatten)]
     pub(super) ignored: Ignored,
-    /// Accepted because iperf3 uses it to start a server
+    /// Accepted because iperf3 starts a server with this flag
     #[arg(short, long, hide = true)]
     server: bool,
 }
@@ -71,30 +71,31 @@ pub(super) struct Operation {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Limits")]
 pub(super) struct Limits {
-    /// Maximum concurrent clients; others are refused as busy
+    /// Maximum number of concurrent clients. Further clients are refused as busy
     #[arg(long, value_name = "N", default_value = "16", value_parser = clients)]
     pub(super) max_clients: usize,
-    /// Maximum concurrent clients per address (IPv6: per /64) [default: a quarter of --max-clients, at
-    /// least 4]
+    /// Maximum number of concurrent clients per address (IPv6: per /64) [default: a quarter of --max-clients,
+    /// at least 4]
     #[arg(long, value_name = "N", value_parser = clients)]
     pub(super) max_clients_per_address: Option<usize>,
-    /// Run iperf3 tests one at a time; other clients wait
+    /// Run iperf3 tests one at a time. Other clients wait
     #[arg(long)]
     pub(super) queue: bool,
-    /// Maximum rate per client over all its connections. Refuses tests that request more. Ends tests that
-    /// exceed it, instead of slowing them down (clients pace themselves with -b)
+    /// Maximum rate per client over all its connections. Refuses tests that request a higher rate. If a test
+    /// exceeds the rate, ends the test instead of slowing it down (clients can limit their rate with -b)
     #[arg(long, alias = "server-bitrate-limit", value_name = "RATE", value_parser = bounded_rate)]
     pub(super) max_rate: Option<BitRate>,
-    /// Maximum duration of a test or ping in seconds. Refuses tests that request more, and ends tests without a
-    /// limit after this time
+    /// Maximum duration of a test or ping in seconds. Refuses tests that request more time. Tests without a
+    /// limit end after this time
     #[arg(long, value_name = "SECONDS", value_parser = amount::seconds, default_value = "3600")]
     pub(super) max_duration: Nanos,
-    /// Maximum volume of a test or ping. Refuses tests that request more, and ends tests that exceed it
+    /// Maximum number of bytes in a test or ping. Refuses tests that request more bytes, and ends tests that
+    /// exceed this number
     #[arg(long, value_name = "SIZE", value_parser = amount::size)]
     pub(super) max_bytes: Option<Bytes>,
-    /// Disconnect a client that is idle for this long (seconds) [default: 30]. If the client's host does not
-    /// respond while the server sends, this time is limited to 2 to 10 s. With --once, also exit if no client
-    /// connects within this time [default: never]
+    /// Disconnect a client after it was idle for this time (seconds) [default: 30]. If the client's host does
+    /// not respond while the server sends, this time is limited to 2 to 10 s. With --once, also exit if no
+    /// client connects within this time [default: never]
     #[arg(long, value_name = "SECONDS", value_parser = amount::seconds)]
     pub(super) idle_timeout: Option<Nanos>,
 }
@@ -102,14 +103,14 @@ pub(super) struct Limits {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Authentication of iperf3 clients")]
 pub(super) struct Login {
-    /// Private key for decrypting passwords (PEM). Requires every client to log in, which `plumb ping` and
+    /// Private key for decrypting passwords (PEM). Every client must then log in, which `plumb ping` and
     /// sockperf cannot do
     #[arg(long, value_name = "FILE", requires = "authorized_users_path")]
     pub(super) rsa_private_key_path: Option<PathBuf>,
     /// Users and password hashes: lines of `name,sha256("{name}password")`
     #[arg(long, value_name = "FILE", requires = "rsa_private_key_path")]
     pub(super) authorized_users_path: Option<PathBuf>,
-    /// Maximum difference from a client's clock in seconds
+    /// Maximum difference between a client's clock and the server's clock in seconds
     #[arg(long, value_name = "SECONDS", value_parser = amount::seconds, default_value = "10", requires = "rsa_private_key_path")]
     pub(super) time_skew_threshold: Nanos,
 }
@@ -121,7 +122,7 @@ pub(super) struct Rights {
     /// as root]
     #[arg(long, value_name = "USER", conflicts_with = "unconfined")]
     pub(super) user: Option<String>,
-    /// Keep all privileges, and access to all files and system calls
+    /// Do not drop privileges, and do not restrict access to files and system calls
     #[arg(long)]
     pub(super) unconfined: bool,
 }

@@ -1,4 +1,4 @@
-//! Hints about settings of this machine that slow down clients. Each is printed once.
+//! Hints about settings of this machine that slow down clients. Each hint is printed only once.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +10,8 @@ use server::{Client, Event, Work};
 pub(super) struct Hints(Mutex<BTreeSet<String>>);
 
 impl Hints {
-    /// Returns a new hint when the server starts or a client's stream ends. For a client, this runs on its
-    /// thread after the measurement.
+    /// Returns a new hint when the server starts or a client's stream ends. After a stream, this runs on the
+    /// client's thread, after the measurement.
     pub(super) fn after(&self, event: &Event<'_>) -> Option<String> {
         if let Event::Listening { confinement: Some(_), .. } = event {
             return limited_congestion(
@@ -36,7 +36,7 @@ impl Hints {
     }
 }
 
-/// A confined server lacks CAP_NET_ADMIN, so it can only set allowed algorithms.
+/// A confined server lacks CAP_NET_ADMIN, so it can only set algorithms that all users may set.
 fn limited_congestion(available: &[String], allowed: &[String]) -> Option<String> {
     let refused: Vec<&str> =
         available.iter().filter(|name| !allowed.contains(name)).map(String::as_str).collect();

@@ -42,7 +42,7 @@ Exit status: that of the traced command; otherwise 0 success; 1 failure; 3 this 
 #[group(id = "what", multiple = false)]
 #[command(next_help_heading = "Target")]
 pub(crate) struct Target {
-    /// Process ids; includes all threads and new children
+    /// Process ids. The trace includes all threads and new children of these processes
     #[arg(short, long, value_name = "PID", value_delimiter = ',', num_args = 1..)]
     pub(super) pid: Vec<u32>,
     /// All processes in a network namespace: an `ip netns` name, or a path, e.g. /proc/PID/ns/net
@@ -54,7 +54,7 @@ pub(crate) struct Target {
     /// A virtual machine: the guest's name, QEMU's PID, or Proxmox's VM id
     #[arg(short, long, value_name = "NAME")]
     pub(super) qemu: Option<String>,
-    /// Compare trace B with trace A: files written by --output or --json
+    /// Compare trace B with trace A. Both are files written by --output or --json
     #[arg(long, value_names = ["A", "B"], num_args = 2)]
     pub(super) compare: Option<Vec<PathBuf>>,
 }
@@ -65,14 +65,14 @@ pub(super) struct Method {
     /// Duration in seconds [default: 10]
     #[arg(id = "length", long = "for", alias = "time", short_alias = 't', value_name = "SECONDS", value_parser = amount::seconds)]
     pub(super) length: Option<Nanos>,
-    /// Interval of live updates on a terminal (seconds); 0 for none
+    /// Interval of live updates on a terminal (seconds). 0 disables updates
     #[arg(long, value_name = "SECONDS", value_parser = amount::seconds, default_value = "1")]
     pub(super) every: Nanos,
     /// Data to collect
     #[arg(long, value_parser = one_of(PROBES), value_delimiter = ',', default_values = ["cpu", "syscalls"])]
     pub(super) probe: Vec<ProbeKind>,
-    /// Where eBPF is unavailable, count system calls of --pid processes by stopping them at each call, which
-    /// is slow
+    /// If eBPF is unavailable, count the system calls of --pid processes by stopping the processes at each
+    /// call. This is slow
     #[arg(long, value_enum, conflicts_with_all = ["netns", "cgroup", "qemu", "compare", "command"])]
     pub(super) fallback: Option<Fallback>,
 }
@@ -80,7 +80,7 @@ pub(super) struct Method {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(super) struct Output {
-    /// Also group system calls by this [default: process; for a virtual machine: thread]
+    /// How to group system calls [default: process, or thread for a virtual machine]
     #[arg(long, value_parser = one_of(BY))]
     pub(super) by: Option<CallGrouping>,
     /// Maximum rows per table

@@ -18,7 +18,7 @@ pub(super) struct Probes {
 }
 
 impl Probes {
-    /// Records which probes are unavailable. Fails if none can be loaded.
+    /// Loads the probes, and records which probes are unavailable. Fails if no probe can be loaded.
     pub(super) fn load(kinds: &[ProbeKind], fallback: Fallback) -> Result<Self> {
         let mut probes = Self { loaded: Vec::new(), missing: Vec::new() };
         let mut refused = None;
@@ -59,7 +59,7 @@ impl Probes {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fallback {
-    /// Unavailable, because the target is not a list of processes.
+    /// The fallback is unavailable, because the target is not a list of processes.
     None,
     Possible,
     Asked,
@@ -114,7 +114,7 @@ impl Watching {
         for probe in &mut self.probes.loaded {
             probe.read(&mut observed)?;
         }
-        // A trace does not distinguish between client and server.
+        // Remove the ends, because a trace does not distinguish between client and server.
         observed.syscalls.iter_mut().for_each(|count| count.end = None);
         let now = counters(self.namespace);
         Ok(Observations {
@@ -145,7 +145,7 @@ fn counters(namespace: Option<u64>) -> Vec<DeviceCounters> {
     inside.first().map(|process| probe::namespace_devices(process.pid)).unwrap_or_default()
 }
 
-/// Returns the increase of the counters. A new device starts from 0.
+/// Returns the increase of the counters. The counters of a new device start at 0.
 fn passed(now: &DeviceCounters, before: &[DeviceCounters]) -> DeviceCounters {
     let zero = DeviceCounters::default();
     let before = before.iter().find(|device| device.device == now.device).unwrap_or(&zero);

@@ -22,10 +22,10 @@ const STATUS: &str = "status ";
 const SIGNAL: &str = "signal ";
 const DEFAULT: Nanos = Nanos::from_secs(10);
 const LENGTHS: (Nanos, Nanos) = (Nanos::from_millis(10), Nanos::from_secs(86_400));
-/// Limits the CPU cost of updates.
+/// This limits the CPU cost of updates.
 const SHORTEST_INTERVAL: Nanos = Nanos::from_millis(100);
 const GLANCE: Duration = Duration::from_millis(20);
-/// Time for an interrupted program to exit.
+/// The time that an interrupted program has to exit.
 const GRACE: Duration = Duration::from_secs(2);
 
 pub(super) struct Waiting {
@@ -38,7 +38,8 @@ impl Waiting {
         Self::of(args.how.length, args.how.every, args.command.is_empty())
     }
 
-    /// Without a length, a target that `runs_on` is traced for the default time. An interval of 0 disables updates.
+    /// If there is no length and the target `runs_on`, the trace takes the default time. An interval of 0
+    /// disables updates.
     pub(super) fn of(length: Option<Nanos>, every: Nanos, runs_on: bool) -> Result<Self, Misuse> {
         let length = match length {
             Some(length) => Some(amount::within("--for", length, LENGTHS)?),
@@ -87,7 +88,7 @@ impl Waiting {
 pub(super) enum Alive {
     Started(Receiver<io::Result<ExitStatus>>),
     Processes(Vec<u32>),
-    /// Never ends, because new processes may join the target at any time.
+    /// The target never ends, because new processes may join it at any time.
     Always,
 }
 

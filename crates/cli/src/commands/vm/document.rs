@@ -14,9 +14,9 @@ pub(super) struct Document {
     pub(super) network: Option<Network>,
     pub(super) accelerator: &'static str,
     pub(super) emulated_reason: Option<String>,
-    /// From the VMM's start to the guest's init, in nanoseconds.
+    /// Time from the VMM's start to the guest's init, in nanoseconds.
     pub(super) booted_within: Option<Nanos>,
-    /// From the VMM's start to the agent's greeting, in nanoseconds.
+    /// Time from the VMM's start to the agent's greeting, in nanoseconds.
     pub(super) ready_within: Nanos,
     /// Earlier boot attempts that failed.
     pub(super) hung_starts: u32,
@@ -28,7 +28,7 @@ pub(super) struct Document {
 #[derive(Debug, Serialize)]
 pub(super) struct Guest {
     pub(super) monitor: Monitor,
-    /// Set only if the VMM supports several boards.
+    /// The board. Only set if the VMM supports several boards.
     pub(super) board: Option<Board>,
     pub(super) vcpus: u32,
     pub(super) memory: Bytes,

@@ -14,7 +14,7 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub(super) struct MonitorArgs {
-    /// VMM; Firecracker needs KVM
+    /// VMM to use. Firecracker needs KVM
     #[arg(long, value_parser = one_of(MONITORS), default_value = "qemu")]
     monitor: Monitor,
     /// Firecracker binary [default: firecracker on the PATH]

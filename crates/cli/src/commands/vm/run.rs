@@ -25,7 +25,7 @@ use crate::{
 
 const NAME: &str = "guest";
 const DEFAULT_MTU: u32 = 1500;
-/// See `vcpu_count` in Firecracker's API.
+/// The maximum number of vCPUs in Firecracker (`vcpu_count` in its API).
 const MOST_FIRECRACKER_VCPUS: u32 = 32;
 
 #[derive(Debug, Args)]
@@ -59,7 +59,7 @@ pub(crate) struct RunArgs {
     /// or the newest in /boot, preferring kernels for virtual machines]
     #[arg(long, value_name = "KERNEL")]
     kernel: Option<GuestKernel>,
-    /// Directory of its modules, with modules.dep [default: /lib/modules/RELEASE]
+    /// Directory of the kernel's modules, with modules.dep [default: /lib/modules/RELEASE]
     #[arg(long, value_name = "FOLDER", requires = "kernel")]
     modules: Option<PathBuf>,
     /// Probes to try in the guest, e.g. cpu,syscalls,packet-way; or none

@@ -8,7 +8,7 @@ use crate::failure::Misuse;
 
 #[derive(Debug)]
 pub(super) struct Selection {
-    /// The results of A are the baselines.
+    /// The value is `true` for results of A, which are the baselines.
     pub(super) results: BTreeMap<ResultId, bool>,
 }
 

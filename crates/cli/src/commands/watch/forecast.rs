@@ -33,7 +33,7 @@ struct Row<'a> {
     jitter: Nanos,
     #[serde(skip)]
     timing: String,
-    /// Next due time without jitter (RFC 3339).
+    /// Time at which the next measurement is due, without jitter (RFC 3339).
     next: Option<String>,
     measurements: usize,
     skipped: usize,
@@ -89,7 +89,7 @@ fn row<'a>(scenario: &'a str, known: &Known, day: Day) -> Row<'a> {
     }
 }
 
-/// Simulates the 24 hours after `now`, with a budget for each UTC day. Treats unknown sizes as 0.
+/// Simulates the 24 hours after `now`. Each UTC day has a separate budget. A run of unknown size counts as 0 bytes.
 fn days(known: &[Known], budget: Option<Bytes>, used: Bytes, now: UnixMillis) -> Vec<Day> {
     let due = known.iter().enumerate().flat_map(|(place, it)| {
         let again = it.again.map(|at| at.max(now));

@@ -4,7 +4,7 @@ use ::watch::{Latest, Metrics};
 use ::workload::Quantity;
 use web::{Exposition, labels};
 
-/// Each quantity's unit in metric names, and the factor from the base unit.
+/// Each quantity's unit in metric names, and the factor that converts from the base unit.
 const UNITS: [(Quantity, &str, f64); 4] = [
     (Quantity::BitRate, "bits_per_second", 1.0),
     (Quantity::ByteRate, "bytes_per_second", 1.0),

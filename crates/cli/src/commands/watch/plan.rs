@@ -20,10 +20,10 @@ use crate::{
 
 const EVERY: (Nanos, Nanos) = (Nanos::from_secs(60), Nanos::from_secs(31 * 24 * 3600));
 const DAY: Nanos = Nanos::from_secs(24 * 3600);
-/// The default jitter is the interval divided by this.
+/// The default jitter is the interval divided by this number.
 const JITTER: u64 = 10;
 const MOST_LOSS: Share = Share(0.05);
-/// Limited because the stored runs of all measurements are read.
+/// The number is limited, because the stored runs of all measurements are read.
 const MOST_MEASURES: usize = 100;
 
 const HELP: &str = "`plumb watch --help` describes this file";
@@ -88,7 +88,7 @@ impl Plan {
         })?;
         let plan = Self::parse(file, &text)?;
         if let Some([program, ..]) = plan.hook.as_deref() {
-            // A missing program is only reported when it is needed.
+            // If the program is missing, report this only when the program is needed.
             let _ = hook_program(program)?;
         }
         Ok(plan)
@@ -108,7 +108,7 @@ impl Plan {
                 let message = format!("{name} has `at`, so `every` must be in whole days, e.g. \"24h\"");
                 return Err(wrong(at, message));
             }
-            // With a time of day, the default is no jitter.
+            // If there is a time of day, the default is no jitter.
             let usual = if table.at.is_some() { Nanos(0) } else { Nanos(table.every.0 / JITTER) };
             let jitter = table.jitter.unwrap_or(usual);
             if jitter >= table.every {
@@ -184,11 +184,11 @@ fn hook<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     }
 }
 
-/// Finds the hook's program like execvp(3). Returns `None` if it does not exist.
+/// Finds the hook's program like execvp(3). Returns `None` if the program does not exist.
 ///
 /// # Errors
 ///
-/// Fails if another user could have written to it.
+/// Fails if another user could have written to the program's file.
 pub(super) fn hook_program(name: &str) -> anyhow::Result<Option<PathBuf>> {
     let found = launch::find(name.as_ref()).ok();
     found.as_deref().map(bounded_file::require_trusted).transpose()?;

@@ -22,7 +22,7 @@ pub(super) fn measure(
     stop: &Stop,
 ) -> anyhow::Result<RunEnd> {
     let mut command = Command::new(PROGRAM);
-    // Other users can see arguments, and the address may contain a password.
+    // Pass the address in the environment, because it may contain a password, and other users can see arguments.
     command.args(["run", "--quiet", "--plain"]).env("PLUMB_DB", db);
     match resume {
         Some(run) => command.arg(format!("--resume={run}")),

@@ -53,7 +53,7 @@ pub struct End {
     pub receiver_tcp_congestion: Option<String>,
 }
 
-/// Totals of a stream: separate for sender and receiver with TCP, combined with UDP.
+/// Totals of a stream. TCP has separate totals for the sender and the receiver. UDP has combined totals.
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -79,8 +79,8 @@ pub struct Cpu {
 }
 
 impl Output {
-    /// Parses iperf3's output. The first value of a duplicate key is used. In 3.7 and 3.8, a second sum is for the
-    /// other direction.
+    /// Parses iperf3's output. If a key occurs twice, its first value is used. In 3.7 and 3.8, a second sum belongs
+    /// to the other direction.
     pub fn parse(json: &str) -> serde_json::Result<Self> {
         let once: once::Once = serde_json::from_str(json)?;
         serde_json::from_value(once.0)

@@ -5,7 +5,7 @@ use serde_with::{apply, skip_serializing_none};
 
 use crate::iperf3::number::{maybe_real, maybe_whole, whole};
 
-/// Values that some versions or failed tests omit.
+/// Some versions, and tests that failed, omit some of these values.
 #[skip_serializing_none]
 #[apply(
     Option<i64> => #[serde(deserialize_with = "maybe_whole")],

@@ -1,4 +1,4 @@
-//! Checks that no input makes a state machine panic, use unbounded memory, or send after its end.
+//! Checks that no input makes a state machine panic, use unbounded memory, or send data after it has ended.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Checks that iperf3 3.12's JSON output round-trips without loss in both roles.
+//! Checks that the JSON output of iperf3 3.12 is read and written back without loss, for both roles.
 
 use crate::iperf3::output::Output;
 

@@ -4,7 +4,7 @@ use codecs::iperf3::output::Measure;
 use units::{Bytes, Nanos};
 use workload::{DatagramSample, Interval, TcpSample};
 
-/// With larger values, the log is damaged: 30 years, or an exabyte.
+/// If a value is larger, the log is damaged. The limits are 30 years and an exabyte.
 const LONGEST: f64 = 1e9;
 const MOST_BYTES: i64 = 1 << 60;
 

@@ -181,7 +181,7 @@ impl Reading {
         Outcome { found: Some(found), notes }
     }
 
-    /// With `-i 0`, iperf3 prints only a summary.
+    /// Adds the connections that only the summary contains, because iperf3 prints nothing else with `-i 0`.
     fn add_connections(&mut self, ends: &[EndStream]) {
         for end in ends {
             let measure = [end.sender, end.receiver, end.udp].into_iter().flatten().next();
@@ -189,7 +189,7 @@ impl Reading {
         }
     }
 
-    /// The sums of a one-way test become its only connection if the summary has nothing else.
+    /// If the summary of a one-way test has only sums, makes them its only connection.
     fn take_sums(&mut self, summary: &Summary, ends: &mut Vec<EndStream>) -> bool {
         let both_ways = self.start.test_start.as_ref().is_some_and(|test| test.bidir == Some(1));
         if both_ways || summary.sum_sent.or(summary.sum_received).or(summary.sum).is_none() {
@@ -268,7 +268,7 @@ impl Reading {
             local: connected.map(|it| format!("{}:{}", it.local_host, it.local_port)),
             remote: connected.map(|it| format!("{}:{}", it.remote_host, it.remote_port)),
             own,
-            // A server does not wait for the client's results.
+            // Ignore the client's results, because a server does not wait for them.
             other: summaries.other.filter(|_| self.end != Some(End::Server)),
             socket: self.socket(summaries.sends, summary),
         }
@@ -288,7 +288,7 @@ impl Reading {
         }
     }
 
-    /// Before 3.7, connections have no `sender` field.
+    /// Returns whether this end usually sends. Before 3.7, connections have no `sender` field that shows it.
     fn usually_sends(&self) -> bool {
         let reverse = self.start.test_start.as_ref().is_some_and(|test| test.reverse == 1);
         (self.end != Some(End::Server)) != reverse

@@ -156,7 +156,8 @@ pub(super) fn interval(row: &Row, rest: Rest) -> Option<Interval> {
 }
 
 /// Returns the first interval after the `-O` period. Version 3.12 prints a start before the clock reset, but counts
-/// bytes only after it. The interval actually lasts from zero to the printed end, and the printed rate is invalid.
+/// only the bytes after the reset. The interval actually lasts from zero to the printed end, so the printed rate is
+/// invalid.
 pub(super) fn since_zero(row: &Row, rest: Rest) -> Option<Interval> {
     let elapsed = row.end.seconds();
     let rate = Figure { value: row.transfer.value * 8.0 / elapsed.max(0.01), within: 0.0 };
@@ -172,8 +173,8 @@ pub(super) fn bytes_per_datagram(interval: &Interval, datagrams: u64) -> f64 {
     interval.bytes.0 as f64 / datagrams.max(1) as f64
 }
 
-/// Returns the received part of a summary of sent bytes, judging by the datagrams that the server received. `None`
-/// if the server reported too early, or lost more datagrams than were sent.
+/// Returns the received part of a summary of sent bytes, judging by the datagrams that the server received. Returns
+/// `None` if the server reported too early, or if more datagrams were lost than sent.
 pub(super) fn received(summary: Interval, sent: u64) -> Option<Interval> {
     let Some(datagrams) = summary.datagrams else { return Some(summary) };
     let counted = datagrams.count as f64 + datagrams.lost.max(0) as f64;

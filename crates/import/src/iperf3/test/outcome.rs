@@ -15,7 +15,7 @@ use crate::{
     places,
 };
 
-/// Rounding explains a sum that exceeds its connections by up to this fraction.
+/// A sum may exceed its connections by up to this fraction because of rounding.
 const MORE: f64 = 0.03;
 
 #[derive(Debug)]
@@ -114,12 +114,12 @@ impl Test {
         })
     }
 
-    /// The log may have been cut off: drops trailing intervals that only some of the connections have.
+    /// Drops trailing intervals that only some of the connections have, because the log may have been cut off.
     fn trim(&mut self) {
         self.streams.iter_mut().for_each(Connection::drop_cut_number);
         let ends = || self.streams.iter().filter_map(|connection| connection.series.end());
         let Some(least) = ends().min() else { return };
-        // A sum that ends later includes rows that are missing.
+        // A sum that ends later includes missing rows, so it is not trimmed.
         let ends_with_them = |sum: &&mut Connection| {
             sum.series.end().is_some_and(|end| end.0 <= least.0 + 3 * sum.series.last_length().0 / 2)
         };

@@ -29,7 +29,7 @@ impl Listener {
         }
     }
 
-    /// Opens another connection. Over UDP there is only one, and its first message remains queued.
+    /// Opens another connection. Over UDP, there is only one connection, and its first message remains in the queue.
     pub(super) fn next(&self) -> Line {
         match self {
             Self::Udp(socket) => {

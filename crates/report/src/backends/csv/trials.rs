@@ -14,7 +14,7 @@ struct Row<'a> {
     path: Option<&'a str>,
     workload: Option<&'a str>,
     levels: Option<&'a BTreeMap<String, String>>,
-    /// The metric's value, which probed trials have, too.
+    /// The value of the metric. Probed trials have a value, too.
     value: Option<f64>,
     trial: Option<&'a Trial>,
 }
@@ -67,7 +67,7 @@ fn columns(run: &str) -> Trials<'_> {
         .column("trial", "", |row| Some(row.trial?.index))
         .column("block", "", |row| Some(row.trial?.block))
         .column("again", "", |row| Some(row.trial?.arm == Arm::Again))
-        // Imported logs may not contain a timestamp.
+        // An imported log may lack a timestamp.
         .column("started", "unix_ms", |row| Some(row.trial?.started.0).filter(|time| *time != 0))
         .column("value", "", |row| row.value);
     let first = [

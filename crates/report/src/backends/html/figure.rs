@@ -1,11 +1,12 @@
-//! Charts in a page, drawn for screens and for phones, with the chart and its data for download.
+//! Charts in a page. Each chart is drawn for screens and for phones, and can be downloaded together with its data.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 
 use super::super::escape::html;
 use crate::chart::{self, Chart, NARROW, PAGE, Theme};
 
-/// Maximum size of a page's charts in bytes. For further charts, the page shows the commands that draw them.
+/// Maximum total size of the charts in a page, in bytes. Instead of further charts, the page shows the commands
+/// that draw them.
 const MOST: usize = 600 << 10;
 
 #[derive(Debug, Default)]

@@ -9,7 +9,7 @@ pub(super) fn with_chart(page: &Page) -> Page {
         Some((second, others)) if summary.title.is_none() => (second, others),
         _ => (summary, others),
     };
-    // A chart in the next section already follows the summary.
+    // If the next section starts with a chart, this chart already follows the summary.
     let is_next = others.first().is_some_and(|it| is_shown(it) && it.blocks.iter().take(2).any(is_chart));
     if is_next {
         return page;

@@ -1,4 +1,4 @@
-//! Tables. Where a table does not fit, its rows become lists of labelled values.
+//! Tables. If a table does not fit on the screen, its rows become lists of labelled values.
 
 use std::collections::BTreeSet;
 
@@ -13,18 +13,18 @@ use crate::{
 const FONT: f64 = 14.0;
 const PADDING: f64 = 8.0;
 const REM: f64 = 16.0;
-/// Distance between the widths at which tables change their layout, in rem.
+/// Tables change their layout at widths that are multiples of this, in rem.
 const STEP: u32 = 2;
 /// Maximum width of a table, in rem.
 const MOST: u32 = 66;
 /// Minimum width of a screen, in rem.
 const SMALL: u32 = 18;
-/// Words of more characters may break anywhere.
+/// A word with more characters than this may break anywhere.
 const LONG: usize = 24;
 
 #[derive(Debug, Default)]
 pub(super) struct Tables {
-    /// Widths, in rem, up to which tables become lists.
+    /// Screen widths, in rem. On screens up to such a width, a table becomes lists.
     limits: BTreeSet<u32>,
     columns: usize,
 }
@@ -97,7 +97,7 @@ impl Tables {
     }
 }
 
-/// Defines column titles as CSS strings: <https://www.w3.org/TR/css-syntax-3/#consume-string-token>.
+/// Defines the titles of the columns as CSS strings: <https://www.w3.org/TR/css-syntax-3/#consume-string-token>.
 fn labels(table: &Table) -> String {
     let labels = (1..).zip(&table.columns).map(|(number, column)| {
         let title = column.title.replace('\\', "\\\\").replace('"', "\\22 ").replace('\n', " ");

@@ -19,7 +19,7 @@ fn span(span: &Span) -> String {
     if trimmed.is_empty() {
         return text;
     }
-    // Markers must touch the text, so keep spaces outside.
+    // Markers must touch the text, so keep spaces outside the markers.
     let (before, after) = text.split_once(trimmed).unwrap_or_default();
     match span.tone {
         Tone::Code => format!("{before}{}{after}", code(trimmed)),
@@ -36,7 +36,7 @@ fn code(text: &str) -> String {
     format!("{ticks}{gap}{text}{gap}{ticks}")
 }
 
-/// Leaves underscores between letters or digits, which never start emphasis.
+/// Skips underscores between letters or digits, because they never start emphasis.
 fn escaped(text: &str) -> String {
     let mut before = None;
     let mut escaped = String::new();

@@ -1,4 +1,4 @@
-//! Lays out tables in columns, or each row as key-value pairs if the columns do not fit.
+//! Lays out tables in columns. If the columns do not fit, each row becomes key-value pairs.
 
 use std::cmp::Reverse;
 
@@ -10,9 +10,9 @@ use crate::{
 
 const GAP: usize = 2;
 const INDENT: usize = 2;
-/// Longer words in titles may be broken at hyphens.
+/// A longer word in a title may be broken at hyphens.
 const SHORT_WORD: usize = 8;
-/// If a row needs more lines, the table becomes pairs.
+/// If a row needs more lines than this, the table becomes key-value pairs.
 const MOST_LINES: usize = 4;
 const WIDE: usize = 5;
 

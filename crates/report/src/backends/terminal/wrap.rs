@@ -1,4 +1,4 @@
-//! Wraps text and preserves tones. Widths are in terminal columns, and wide characters take two.
+//! Wraps text and preserves tones. Widths are in terminal columns. A wide character takes two columns.
 
 use console::measure_text_width;
 
@@ -16,7 +16,7 @@ struct Word {
     spaced: bool,
 }
 
-/// Wraps at spaces. Breaks only words that are wider than a line.
+/// Wraps text at spaces. Only breaks a word if the word is wider than a line.
 pub(super) fn wrap(text: &Text, width: usize) -> Vec<Line> {
     let width = width.max(1);
     let mut lines: Vec<Characters> = vec![Characters::new()];
@@ -89,7 +89,7 @@ fn columns(characters: &Characters) -> usize {
     measure_text_width(&characters.iter().map(|(character, _)| *character).collect::<String>())
 }
 
-/// A space between words of the same tone gets that tone.
+/// A space between two words of the same tone gets that tone.
 fn space_between(line: &Characters, word: &Characters) -> (char, Tone) {
     let tone = |character: Option<&(char, Tone)>| character.map_or(Tone::Plain, |(_, tone)| *tone);
     let (before, after) = (tone(line.last()), tone(word.first()));

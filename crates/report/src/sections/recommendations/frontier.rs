@@ -12,7 +12,7 @@ pub(super) fn blocks(source: &Source<'_>, answer: &Answer) -> Vec<Block> {
     }
     let unit = unit(answer);
     let factors = labels::factors(answer.frontier.iter().map(|point| &point.levels));
-    // With a single owner, the total is enough.
+    // If there is a single owner, the total is enough.
     let consumers: &[String] = if answer.consumers.len() > 1 { &answer.consumers } else { &[] };
     let table = Table {
         columns: columns(&factors, consumers, unit),

@@ -1,4 +1,4 @@
-//! The columns of a system-call table, omitting any that have no data.
+//! The columns of a table of system calls. Columns without data are omitted.
 
 use findings::CallRates;
 use samples::SyscallCount;
@@ -121,12 +121,13 @@ pub(super) const fn is_split(call: &SyscallCount) -> bool {
     call.running.is_some() || call.waiting.is_some() || call.guest.is_some()
 }
 
-/// Formats a rate such as `2.00` or `0.0071`. Shows a rate below one in ten thousand as a bound.
+/// Formats a rate such as `2.00` or `0.0071`. A rate below one in ten thousand is shown as a bound.
 pub(super) fn rare(rate: f64) -> String {
     if rate > 0.0 && rate < 1e-4 { "<0.0001".to_owned() } else { significant(rate, 3) }
 }
 
-/// Names the caller as far as known: `server, qemu-system-x86, CPU 0/KVM`. Omits the process if there is only one.
+/// Names the caller as far as it is known, e.g. `server, qemu-system-x86, CPU 0/KVM`. Omits the process if
+/// there is only one process.
 fn whose(call: Call<'_>, alone: bool) -> String {
     let count = call.count;
     // Most threads have the same name as their process.

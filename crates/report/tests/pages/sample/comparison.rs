@@ -1,5 +1,5 @@
-//! Hand-written comparisons: the egress gateway before and after a kernel update, and a log compared with a
-//! run.
+//! Hand-written comparisons. One compares the egress gateway before and after a kernel update, the other a log
+//! with a run.
 
 use findings::{
     Basis, BetweenRuns, BoundedValue, COMPARISON_SCHEMA, Comparison, ComparisonConclusion, ComparisonVerdict,

@@ -1,5 +1,5 @@
-//! A run between guests, with and without vhost, and without probes: each machine's CPU time, as seen by its
-//! host and by itself.
+//! A run between guests, with and without vhost, and without probes. It has each machine's CPU time according
+//! to the host and to the guest.
 
 use findings::{
     ConsumerTime, CpuAttribution, Findings, GuestTime, MachineTimes, ProbedSummary, ResultSummary, RunProbes,

@@ -25,7 +25,7 @@ use super::{ClientSpec, Connection};
 const PATIENCE: Nanos = Nanos::from_secs(10);
 const ALL: Nanos = Nanos::from_secs(60);
 const GLANCE: Duration = Duration::from_millis(1);
-/// When to repeat a UDP greeting. The wait is long because a stock server takes a repeated greeting for a datagram of
+/// When to repeat a UDP greeting. The wait is long, because a stock server treats a repeated greeting as a datagram of
 /// the test.
 const LOST: Nanos = Nanos::from_secs(2);
 

@@ -84,7 +84,7 @@ pub struct Credentials {
 pub struct Report {
     pub here: StreamOutcome,
     pub there: Results,
-    /// The full series from a plumb server, or one interval per flow derived from `there` for a stock server.
+    /// A plumb server sends the full series. For a stock server, there is one interval per flow, derived from `there`.
     /// If the client sends UDP, datagrams missing at the end of a stream also count as lost.
     pub peer: StreamOutcome,
     pub peer_is_plumb: bool,
@@ -127,8 +127,8 @@ pub fn run_client(spec: &ClientSpec, stop: &Stop, observer: &dyn Observer) -> Re
     }
 }
 
-/// Repeats the login with PKCS #1 v1.5. Returns the original error if the listener stays closed: a stock server that
-/// refuses a login closes its listener, briefly or for good.
+/// Repeats the login with PKCS #1 v1.5. A stock server that refuses a login closes its listener, either briefly or
+/// permanently. If the listener stays closed, the original error is returned.
 fn run_again(spec: &ClientSpec, refused: Error, stop: &Stop, observer: &dyn Observer) -> Result<Report> {
     for _ in 0..TRIES {
         thread::sleep(PAUSE);

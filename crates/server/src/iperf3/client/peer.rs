@@ -10,8 +10,8 @@ use workload::{
 
 use super::{super::extension, ServerOutput};
 
-/// Converts the results. The flag is true for a plumb server; a stock server reports one interval per flow
-/// and no CPU times of threads.
+/// The returned flag is true for a plumb server. A stock server reports one interval per flow and no CPU times of
+/// threads.
 pub(super) fn outcome(
     there: &Results,
     plan: &[PlannedStream],

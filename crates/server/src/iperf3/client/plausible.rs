@@ -15,7 +15,7 @@ const COPIES: u64 = 2;
 /// The plausible CPU usage, in percent of one CPU. Linux supports up to 8192 CPUs, and rounding to ticks can make a
 /// value slightly negative.
 const CPU: std::ops::RangeInclusive<f64> = -1.0..=100.0 * 8192.0;
-/// The maximum time that a server may measure after its client, in seconds.
+/// The maximum time in seconds by which a server's measurement may be longer than its client's.
 const LONGER: f64 = 600.0;
 
 struct Claim {

@@ -175,7 +175,7 @@ impl TestRun<'_> {
         control.end_test().map(|()| TestEnd::Acknowledged)
     }
 
-    /// A direction that ended too early. Receivers never end on their own, and senders end only with the test.
+    /// Returns a direction that ended too early. Receivers never end on their own, and senders end only with the test.
     fn closed_direction(
         &self,
         [senders, receivers]: &[Option<Run<'_>>; 2],

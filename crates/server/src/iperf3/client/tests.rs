@@ -1,4 +1,4 @@
-//! Client tests against stock iperf3 servers on a private loopback. Skipped without iperf3.
+//! Client tests against stock iperf3 servers on a private loopback. The tests are skipped if iperf3 is missing.
 
 mod auth;
 mod endings;

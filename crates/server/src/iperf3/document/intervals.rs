@@ -14,7 +14,8 @@ struct Group<'a> {
     origin: Nanos,
 }
 
-/// Lists the intervals, starting with the warm-up's. The last intervals lack streams that ended early.
+/// Lists the intervals, starting with those of the warm-up. Streams that ended early are missing from the last
+/// intervals.
 pub(super) fn intervals(facts: &Facts<'_>, streams: &[Stream<'_>]) -> Vec<Interval> {
     let measures: Vec<Vec<Measure>> = streams.iter().map(|stream| measures(stream, facts)).collect();
     let count = measures.iter().map(Vec::len).max().unwrap_or(0);
@@ -37,7 +38,7 @@ pub(super) fn intervals(facts: &Facts<'_>, streams: &[Stream<'_>]) -> Vec<Interv
     (0..count).map(interval).collect()
 }
 
-/// Adds up the measures, or returns `None` without any. Jitter is averaged, as in iperf3.
+/// Adds up the measures. Returns `None` if there are no measures. Jitter is averaged, as in iperf3.
 pub(super) fn sum(measures: &[Measure]) -> Option<Measure> {
     let first = measures.first()?;
     let total = |of: fn(&Measure) -> Option<i64>| measures.iter().filter_map(of).reduce(i64::saturating_add);

@@ -23,13 +23,13 @@ const GLANCE: Duration = Duration::from_millis(10);
 
 /// The timeout for clients that only receive, unless the server's idle timeout is shorter.
 const KEEPALIVE: Nanos = Nanos::from_secs(10);
-/// The first keepalive probe is sent after a second, and its reply may take another second.
+/// The shortest timeout. The first keepalive probe is sent after a second, and its reply may take another second.
 const SHORTEST: Nanos = Nanos::from_secs(2);
-/// Milliseconds of silence after which a probe is sent every [`AGAIN`]. With heavy loss towards the client,
-/// most of the probes are lost too.
+/// Milliseconds of silence after which a probe is sent every [`AGAIN`]. If loss towards the client is heavy, most of
+/// the probes are lost too.
 const SILENCE: u32 = 1100;
-/// The interval between probes. With 98 % loss in a full queue, 12 to 67 probes were needed for a reply, which fits
-/// into the shortest timeout.
+/// The interval between probes. With 98 % loss in a full queue, it took 12 to 67 probes to get a reply, which is well
+/// within the shortest timeout.
 const AGAIN: Duration = Duration::from_millis(3);
 
 pub(super) struct Control {

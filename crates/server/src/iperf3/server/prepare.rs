@@ -23,7 +23,7 @@ const DATAGRAM: u64 = 64 << 10;
 const MIN_INTERVALS: u64 = 16;
 const SHORTEST: Nanos = Nanos::from_millis(10);
 const FORGOTTEN: usize = 1000;
-/// Extra time for a sender, because the client ends the test.
+/// A sender may continue for this extra time, because the client ends the test.
 const LONGER: Nanos = Nanos::from_secs(60);
 
 type Failure = (ErrorCode, Error);
@@ -79,7 +79,8 @@ fn send_buffer(params: &Params) -> (u64, u64) {
 
 pub(super) struct Prepared {
     pub(super) sockets: Vec<FlowSocket>,
-    /// The bytes that each stream sends. `None` for receivers, and if only the client knows when to stop.
+    /// The bytes that each stream sends. A value is `None` if the stream is received, or if only the client knows when
+    /// to stop.
     pub(super) shares: Vec<Option<u64>>,
     pub(super) sending: StreamSettings,
     pub(super) receiving: StreamSettings,
@@ -152,8 +153,8 @@ fn bound_send_buffers(
     Ok(Some(Bytes(size)))
 }
 
-/// The smallest number of whole messages that adds up to the requested amount, as in iperf3. With UDP loss or
-/// a warm-up, only the client knows when it has received enough.
+/// The smallest number of whole messages that adds up to the requested amount, as in iperf3. If there is UDP loss or a
+/// warm-up, only the client knows when it has received enough.
 fn shares(params: &Params, load: &StreamSettings) -> Vec<Option<u64>> {
     let plan = params.streams();
     let amount = match load.until {
@@ -227,7 +228,7 @@ fn set_tcp(socket: &std::net::TcpStream, params: &Params) -> Result<(), Failure>
         params.congestion.as_ref().filter(|name| sys::socket::available_congestion().contains(name));
     if let Some(congestion) = congestion {
         let set = sys::socket::set_congestion(socket, congestion);
-        // Unprivileged processes may not use every congestion control, and receivers need none.
+        // Unprivileged processes may not use every congestion control. Receivers do not need one.
         if params.reverse || params.bidirectional {
             set.map_err(failed(ErrorCode::SET_CONGESTION))?;
         }

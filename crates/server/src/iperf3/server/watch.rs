@@ -99,7 +99,8 @@ pub(super) struct TestBounds<'a> {
     pub(super) plumb: bool,
 }
 
-/// Bytes to transfer per `patience`, so that no peer can hold its slot with an occasional byte.
+/// Returns the minimum number of bytes to transfer per `patience`. Without this minimum, an occasional byte would keep
+/// a peer's slot.
 pub(super) fn least_progress(load: &StreamSettings, patience: Nanos) -> u64 {
     let flows = f64::from(load.streams) * load.direction.flows().len() as f64;
     let asked = load.rate.map(|rate| rate.0 / 8.0 * flows * patience.0 as f64 / 1e9);

@@ -79,7 +79,7 @@ fn counts_agree(load: &PingPongSettings) {
     let (transport, message) = (load.transport, load.message.0);
     let Some((outcome, served)) = on_loopback(|| play(load)) else { return };
     let data = outcome.measured.alone();
-    // There is one initial message; over UDP, it is repeated if the reply is late.
+    // There is one initial message. Over UDP, the client repeats it if the reply is late.
     let greetings = served.counts.received - sent(&data);
     assert!(greetings == 1 || transport == Transport::Udp && greetings < 16, "{load:?}: {greetings}");
     assert_eq!(served.counts.answered, served.counts.received, "{load:?}");

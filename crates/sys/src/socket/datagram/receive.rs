@@ -37,7 +37,8 @@ impl ReceiveBatch {
 
 impl ReceiveBatch {
     /// Allocates room for at least one message. Messages longer than `length` bytes are truncated. With
-    /// [`set_udp_gro`](crate::socket::set_udp_gro), a message of small datagrams can still have 65,535 bytes.
+    /// [`set_udp_gro`](crate::socket::set_udp_gro), a message can have 65,535 bytes even if its datagrams are
+    /// small.
     #[must_use]
     pub fn new(messages: usize, length: usize) -> Self {
         let (messages, length) = (messages.max(1), length.max(1));

@@ -33,11 +33,11 @@ pub struct SendBatch {
 unsafe impl Send for SendBatch {}
 
 impl SendBatch {
-    /// All payload is zero.
+    /// Creates a batch whose payload is all zeros.
     ///
-    /// If `segmented` is set, up to 64 datagrams form one message (UDP_SEGMENT), and each must fit the MTU.
-    /// More than 65,507 bytes fail with EMSGSIZE. An empty datagram, an empty batch, and a batch that needs
-    /// more than 1,024 messages fail with EINVAL.
+    /// If `segmented` is set, up to 64 datagrams form one message (UDP_SEGMENT), and each must fit the MTU. A
+    /// datagram of more than 65,507 bytes fails with EMSGSIZE. An empty datagram, an empty batch, and a batch
+    /// that needs more than 1,024 messages fail with EINVAL.
     pub fn new(datagrams: usize, length: usize, segmented: bool) -> Result<Self> {
         let object = || format!("{datagrams} datagrams of {length} bytes");
         if length > LARGEST {

@@ -23,7 +23,7 @@ pub(super) fn exchange_keys(tunnel: &Tunnel, namespaces: &Namespaces) -> Result<
         let association = || {
             let association = XfrmSaBuilder::new(from.local, to.local, id, IpsecProtocol::Esp);
             let association = association.mode(XfrmMode::Tunnel).reqid(id).if_id(id);
-            // Like `ip xfrm`, no replay window: it would drop packets that several CPUs reorder.
+            // No replay window, as with `ip xfrm`, because it would drop packets that several CPUs reorder.
             association.replay_window(0).aead_aes_gcm(&key, TAG_BITS)
         };
         // A packet that the host forwards needs its own policy after decryption.

@@ -62,8 +62,8 @@ fn spinning_threads_are_busy_and_blocking_ones_are_not() {
         let (most, least) =
             (blocking.iter().copied().fold(0.0, f64::max), spinning.iter().copied().fold(1.0, f64::min));
         attempts.push((most, least));
-        // A few messages take one percent of the time. Other work can reduce a spinning thread's CPU time, but cannot
-        // increase a blocking thread's.
+        // Sending a few messages takes about 1 % of the time. Other work can reduce the CPU time of a spinning thread,
+        // but cannot increase that of a blocking thread.
         if most < 0.05 && least > 3.0 * most {
             return;
         }

@@ -1,4 +1,4 @@
-//! Tests a server that stalls periodically: the open loop shows the stalls, the closed loop hardly does.
+//! Tests a server that stalls periodically. The open loop shows the stalls, but the closed loop hardly does.
 
 use std::{
     io::{Read, Write},

@@ -145,8 +145,9 @@ impl ReceiveMethod {
     }
 }
 
-/// Detects a killed sender, because the kernel closes its stream like a finished one. `lasted` is the longest time
-/// that the sender may have been sending, since this thread may have started after everything had arrived.
+/// Detects a killed sender. The kernel closes its stream in the same way as the stream of a finished sender. `lasted`
+/// is the longest time that the sender may have been sending, since this thread may have started after everything had
+/// arrived.
 fn check_whole(flow: &Flow<'_>, total: u64, lasted: Nanos) -> Result<()> {
     let cut = |got: String, requested: String| {
         Err(Error::CutShort { object: flow.name.clone(), got, asked: requested })

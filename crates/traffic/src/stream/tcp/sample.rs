@@ -74,12 +74,12 @@ impl Counters {
     }
 }
 
-/// Converts a rate in bytes per second from the kernel. All ones means unknown.
+/// Converts a rate in bytes per second from the kernel. All bits are set if the rate is unknown.
 fn rate(bytes: u64) -> Option<BitRate> {
     (bytes != u64::MAX && bytes != 0).then_some(BitRate(bytes as f64 * 8.0))
 }
 
-/// Converts a time in microseconds from the kernel. All ones means that there is no sample yet.
+/// Converts a time in microseconds from the kernel. All bits are set if there is no sample yet.
 fn least(micros: u32) -> Option<Nanos> {
     (micros != u32::MAX && micros != 0).then_some(Nanos(u64::from(micros) * 1000))
 }

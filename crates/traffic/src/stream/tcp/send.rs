@@ -27,9 +27,9 @@ use crate::{
     workers::{CpuMeter, SharedState},
 };
 
-/// The send buffer to request for a spliced stream on a path up to [`NEAR`], doubled by the kernel. With autotuning
-/// (up to 4 MiB), the spliced pages outgrew the CPU caches and the receiver fell behind. The rate was then bimodal:
-/// 11 to 23 or 90 to 160 Gbit/s on the same veth pair.
+/// The send buffer to request for a spliced stream if the round-trip time is at most [`NEAR`]. The kernel doubles it.
+/// With autotuning (up to 4 MiB), the spliced pages outgrew the CPU caches, and the receiver fell behind. The rate was
+/// then bimodal: 11 to 23 or 90 to 160 Gbit/s on the same veth pair.
 const BOUND: usize = 512 << 10;
 /// At this round-trip time, a 1 MiB buffer is enough for 33 Gbit/s. Longer paths use autotuning.
 const NEAR: Nanos = Nanos(250_000);
@@ -116,9 +116,9 @@ impl<'a> Sender<'a> {
     }
 }
 
-/// CPU time per GB of both threads over a veth pair (MTU 1500, cubic) with a receiver that discards in the kernel. With
-/// both ends on one CPU: 0.06 to 0.08 s with spliced pages, and 0.09 to 0.12 s with writes of 1 MiB. On two CPUs: 0.16
-/// to 0.20 s and 0.23 to 0.29 s.
+/// The CPU time of both threads per GB was measured over a veth pair (MTU 1500, cubic) with a receiver that discards in
+/// the kernel. If both ends ran on one CPU, spliced pages took 0.06 to 0.08 s, and writes of 1 MiB took 0.09 to 0.12 s.
+/// On two CPUs, they took 0.16 to 0.20 s and 0.23 to 0.29 s.
 enum TransmitMethod<'a> {
     Written(Vec<u8>),
     Spliced(Box<ZeroCopySender<'a>>),
@@ -169,7 +169,7 @@ fn is_near(socket: &TcpStream) -> bool {
     tcp_info(socket).is_ok_and(|info| is_short(info.min_rtt_us))
 }
 
-/// Returns whether the path is short. `least_rtt` is in microseconds, with all ones before the first round trip.
+/// Returns whether the path is short. `least_rtt` is in microseconds. All its bits are set before the first round trip.
 const fn is_short(least_rtt: u32) -> bool {
     least_rtt as u64 * 1000 <= NEAR.0
 }
@@ -179,8 +179,8 @@ const fn is_short(least_rtt: u32) -> bool {
 const LOST_END: Nanos = Nanos::from_secs(30);
 const LOSS: u8 = 4;
 
-/// Waits until the peer closes after reading the last byte. With a time limit, data still in transit on a slow path
-/// is discarded when the wait ends.
+/// Waits until the peer closes after reading the last byte. If the stream has a time limit, data still in transit on a
+/// slow path is discarded when the wait ends.
 fn await_drained(flow: &Flow<'_>, mut socket: &TcpStream, shared: &SharedState<'_>) -> Result<()> {
     socket.shutdown(Shutdown::Write).map_err(Error::socket("half-close", || flow.name.clone()))?;
     let begun = monotonic();
@@ -202,7 +202,7 @@ fn await_drained(flow: &Flow<'_>, mut socket: &TcpStream, shared: &SharedState<'
         if is_left && is_late && moved > begun {
             return Ok(sys::socket::set_linger_zero(socket)?);
         }
-        // Without this limit, a peer that has stopped reading could pass for a lossy path.
+        // Without this limit, a peer that has stopped reading could be mistaken for a lossy path.
         let patience = if is_left && info.ca_state != LOSS { GRACE } else { LOST_END };
         let waited = Nanos(now - moved);
         if waited > patience {

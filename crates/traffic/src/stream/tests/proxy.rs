@@ -20,7 +20,7 @@ use crate::{
     testing::HERE,
 };
 
-/// Few and small enough for any socket buffer, so that only the proxy loses datagrams.
+/// The datagrams are few and small enough to fit into any socket buffer, so only the proxy loses datagrams.
 const COUNT: u64 = 200;
 const LENGTH: usize = 64;
 

@@ -102,13 +102,14 @@ fn open(address: SocketAddr, settings: &SocketSettings, shared: bool) -> Result<
     Ok(socket.into())
 }
 
-/// Replies to repeated greetings. After a lost reply, the client's next greeting arrives at the connected socket.
+/// Replies to repeated greetings. If a reply is lost, the client's next greeting arrives at the connected socket.
 fn repeat_replies(gathered: &TrialSockets) -> Result<()> {
     let mut bytes = [0; LENGTH + 1];
     for place in gathered.values() {
         match sys::socket::recv_nonblocking(&place.0, &mut bytes) {
             Ok(length) if bytes[..length] == place.1.greeting().encode() => reply_to_all(Some(place))?,
-            // ICMP errors for earlier datagrams arrive here. A missing client is detected later.
+            // ICMP errors for earlier datagrams arrive here. They are ignored, because a missing client is detected
+            // later.
             Ok(_) | Err(_) => {}
         }
     }

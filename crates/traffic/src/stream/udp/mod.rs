@@ -1,4 +1,4 @@
-//! Streams of numbered datagrams, which show the receiver exactly which were lost.
+//! Streams of datagrams. Their numbers show the receiver exactly which datagrams were lost.
 
 mod dial;
 mod format;

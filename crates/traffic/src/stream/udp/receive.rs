@@ -31,10 +31,10 @@ const PATIENCE: Nanos = Nanos::from_secs(10);
 /// The time after the end during which the receiver accepts reordered datagrams and replies to a sender that missed
 /// the reply.
 const LINGER: Nanos = Nanos::from_millis(150);
-/// The interval between unsolicited closing replies, because a sender that waits for a CPU repeats its closing
+/// The receiver repeats its closing reply at this interval, because a sender that waits for a CPU repeats its closing
 /// datagram too rarely.
 const AGAIN: Nanos = Nanos::from_millis(50);
-/// More datagrams than fit into any socket buffer, even several MiB of the shortest datagrams.
+/// This is more datagrams than fit into any socket buffer, even if several MiB of the shortest datagrams fit.
 const BUFFERFUL: u64 = 1 << 14;
 
 pub(super) struct Receiver<'a> {

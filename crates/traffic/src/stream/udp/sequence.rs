@@ -190,7 +190,7 @@ impl Sampled for Arrivals {
 
     fn sample(&mut self) -> Reading {
         let Self { received, reordered, duplicates, strays, .. } = *self;
-        // Saturates, because numbers may come from an attacker.
+        // The subtraction saturates, because the numbers may come from an attacker.
         let lost = self.highest.cast_signed().saturating_sub_unsigned(received - self.unsent);
         let now = ReportedCounts { received, reordered, duplicates, strays, lost };
         let before = std::mem::replace(&mut self.reported, now);

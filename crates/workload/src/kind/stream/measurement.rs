@@ -87,11 +87,11 @@ pub struct EndSeries {
     pub intervals: Vec<Interval>,
     /// The socket's options as set by the kernel.
     pub socket: SocketFacts,
-    /// How late messages were sent after their scheduled time, for a sender with a rate.
+    /// For a sender with a rate limit, the delay of messages after their scheduled send time.
     #[serde(default, deserialize_with = "crate::histogram::read_packed_if_any")]
     pub lateness: Option<LatencyHistogram>,
-    /// Part of the schedule skipped after the warm-up, for a sender with a rate. After a stall, it catches up by at
-    /// most one second.
+    /// For a sender with a rate limit, the part of the schedule that it skipped after the warm-up. After a stall, the
+    /// sender catches up by at most one second.
     pub skipped: Option<Nanos>,
     /// Whether timestamps are relative to the first connection at this end, rather than to the first byte
     /// of each connection.
@@ -99,7 +99,7 @@ pub struct EndSeries {
     pub has_common_start: bool,
 }
 
-/// Avoids spare capacity, which would double the memory of many short lists.
+/// Reads a list without spare capacity, which would double the memory of many short lists.
 fn read_without_room<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Interval>, D::Error> {
     let mut intervals = Vec::deserialize(from)?;
     intervals.shrink_to_fit();
@@ -222,7 +222,7 @@ pub struct TcpSample {
 }
 
 impl TcpSample {
-    /// Other tools report only some of the fields and leave the rest at zero.
+    /// Whether all fields are known. Other tools report only some fields and leave the others at zero.
     #[must_use]
     pub const fn is_whole(&self) -> bool {
         self.least_rtt.is_some() || self.delivery.is_some() || self.offered_window.0 > 0 || self.segments > 0
@@ -247,14 +247,14 @@ impl TcpSample {
 pub struct DatagramSample {
     /// Datagrams sent, or received without duplicates.
     pub count: u64,
-    /// Change in missing datagrams since the previous interval; negative when late ones arrive. The sum is the total
-    /// loss.
+    /// Change in the number of missing datagrams since the previous interval. It is negative if late datagrams
+    /// arrive. The sum is the total loss.
     pub lost: i64,
-    /// Received after a datagram with a higher number.
+    /// Datagrams received after a datagram with a higher number.
     pub reordered: u64,
     pub duplicates: u64,
-    /// Received with a number that was never sent, or without a number. Only those detected at the end are included
-    /// in `count`.
+    /// Datagrams received with a number that was never sent, or without a number. `count` includes only those that
+    /// are detected at the end.
     #[serde(default)]
     pub strays: u64,
     /// Interarrival jitter at the end of the interval (RFC 3550, section 6.4.1).

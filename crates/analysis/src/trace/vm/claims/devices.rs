@@ -14,7 +14,7 @@ pub(super) const MTU_MISMATCH: Rule = Rule::cause("mtu-mismatch", |vm| of_each(v
 
 /// A device with fewer packets per second is idle.
 const TRAFFIC: f64 = 1000.0;
-/// Appended because nothing is compared here.
+/// A limitation of these claims, which compare nothing.
 pub(super) const UNMEASURED: &str =
     "The effect of a change was not measured: compare `plumb client` before and after.";
 /// Offloads that the host must be able to leave to the guest, by kernel name.
@@ -81,11 +81,11 @@ fn calls(summary: &VmSummary, device: &VmDevice) -> Option<Evidence> {
     Some(Evidence::new("QEMU system calls per packet").rounded(each, Unit::Count))
 }
 
-/// A tap device has the offloads that the guest's driver accepted, for packets to the guest without segmentation or
-/// checksum.
+/// The offloads of a tap device are those that the guest's driver accepted. With them, packets to the guest need no
+/// segmentation or checksum.
 fn offload_off(summary: &VmSummary, device: &VmDevice) -> Option<Claim> {
     let state = device.state.as_ref()?;
-    // A guest driver that has not started has accepted none.
+    // A guest driver that has not started has accepted no offloads.
     let up = device.negotiated.as_ref().and_then(|it| it.driver).unwrap_or(true);
     let evidence = offloads(device, &state.features);
     if !up || evidence.is_empty() {
@@ -128,7 +128,8 @@ fn offloads(device: &VmDevice, features: &BTreeMap<String, bool>) -> Vec<Evidenc
     [headless, off, refused].into_iter().flatten().collect()
 }
 
-/// Returns the features for sending large packets that the guest rejected. Empty unless the monitor reports them.
+/// Returns the features for sending large packets that the guest rejected. The list is empty if the monitor does not
+/// report features.
 fn refused(device: &VmDevice) -> Vec<&'static str> {
     let Some(taken) = device.negotiated.as_ref().and_then(|it| it.features.as_ref()) else {
         return Vec::new();

@@ -31,7 +31,7 @@ fn emulated(summary: &VmSummary) -> Option<Claim> {
     })
 }
 
-/// The cause is other load on the host, not the virtual machine.
+/// Claims that other load on the host delays the virtual machine.
 fn crowded(summary: &VmSummary) -> Option<Claim> {
     let crowded = |role: &VmRole| {
         let found = summary.roles.iter().find(|it| it.role == *role && it.cpus > RUNS)?;

@@ -57,7 +57,7 @@ fn too_many(summary: &VmSummary, device: &VmDevice) -> Option<Claim> {
     Some(finding)
 }
 
-/// Returns at most one thread per queue.
+/// Returns the kind of thread that forwards the device's packets, and the utilization of the busiest one.
 fn carrier(summary: &VmSummary, device: &VmDevice) -> Option<(&'static str, f64)> {
     let (role, word) = match device.vhost? {
         true => (VmRole::Vhost, "the busiest vhost worker"),

@@ -311,7 +311,7 @@ fn client_ends_when_server_stalls_in_any_state() {
     let wrong = on_loopback(|| {
         let (sender, results) = channel();
         let run = |case: Case, sender: Sender<_>| {
-            // Not joined, because a hanging client is the failure this test detects.
+            // The thread is not joined, because this test detects clients that hang.
             thread::spawn(move || sender.send(check(&case)));
         };
         cases.into_iter().for_each(|case| run(case, sender.clone()));
