@@ -68,7 +68,7 @@ impl Lie {
     /// Each attack runs at the first byte and at a later one.
     pub const WAYS: usize = 2 * ACTS.len();
 
-    /// Creates a relay. The number selects one of [`Self::WAYS`]; everything else is random.
+    /// The number selects one of [`Self::WAYS`]; everything else is random.
     #[must_use]
     pub fn new(number: usize, random: &mut Random) -> Self {
         let late = random.fraction() * LATEST;

@@ -52,8 +52,8 @@ pub fn runs_survive(sandbox: &Sandbox, scenario: &str, kills: usize, within: Dur
     reported(&killed)
 }
 
-/// Kills servers. The client must exit, and the next server must start on the same port. Panics if something remains,
-/// or if the client hangs or reports success.
+/// The client must exit, and the next server must start on the same port. Panics if something remains, or if the client
+/// hangs or reports success.
 #[must_use]
 pub fn servers_survive(sandbox: &Sandbox, kills: usize) -> String {
     let before = Leftovers::of(sandbox);

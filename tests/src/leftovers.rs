@@ -99,7 +99,7 @@ fn started_from(home: &Path) -> impl Iterator<Item = u32> {
     pids.filter(move |pid| has_home(*pid, home))
 }
 
-/// Returns whether the process belongs to the sandbox. A zombie has no environment and counts as gone.
+/// A zombie has no environment and counts as gone.
 fn has_home(pid: u32, home: &Path) -> bool {
     let home = home.as_os_str().as_bytes();
     let (own, on_path) = ([b"HOME=", home].concat(), [b":", home].concat());

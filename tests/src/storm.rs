@@ -34,7 +34,7 @@ const GLANCE: Duration = Duration::from_millis(100);
 #[derive(Debug, Clone)]
 pub struct Storm {
     pub faults: Vec<Fault>,
-    /// The seed for the times and durations of faults. It must not be 0.
+    /// It must not be 0.
     pub seed: u32,
     pub longest: Duration,
     pub trials: u32,

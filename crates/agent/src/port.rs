@@ -15,8 +15,7 @@ use machine::HostPolicy;
 
 const PORTS: &str = "/sys/class/virtio-ports";
 const DEVICES: &str = "/dev";
-/// How long to wait for the port. Even in an emulated machine, a device appears soon after its module is
-/// loaded.
+/// Even in an emulated machine, a device appears soon after its module is loaded.
 const PATIENCE: Duration = Duration::from_secs(10);
 const GLANCE: Duration = Duration::from_millis(1);
 const PAUSE: Duration = Duration::from_millis(200);

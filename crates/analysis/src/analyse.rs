@@ -14,8 +14,7 @@ use crate::{
     verdict,
 };
 
-/// Analyses a run. This is deterministic and never fails: conclusions that the trials do not support are listed as
-/// limitations.
+/// This is deterministic and never fails: conclusions that the trials do not support are listed as limitations.
 #[must_use]
 pub fn analyse(record: &RunRecord) -> Findings {
     let measured = observations::gather(record);

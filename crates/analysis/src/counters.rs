@@ -71,7 +71,7 @@ fn add_queues(known: &mut Vec<QueueCounters>, more: &[QueueCounters]) {
     }
 }
 
-/// Adds the counters. The number of tracked connections is a gauge, so its maximum is used.
+/// The number of tracked connections is a gauge, so its maximum is used.
 fn add_host(known: &mut HostCounters, more: &HostCounters) {
     known.tracked = known.tracked.max(more.tracked);
     known.translated = either(known.translated, more.translated, u64::saturating_add);

@@ -30,8 +30,7 @@ pub(crate) fn of_trials(trials: &[&LatencyHistogram]) -> Option<Distribution> {
     })
 }
 
-/// Returns percentiles of the merged histogram, with intervals. Each trial is a cluster, because its messages depend
-/// on each other.
+/// Each trial is a cluster, because its messages depend on each other.
 pub(crate) fn percentiles(
     merged: &LatencyHistogram,
     trials: &[&LatencyHistogram],

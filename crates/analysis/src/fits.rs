@@ -49,8 +49,8 @@ impl Fits {
         self.workloads.iter().find(|it| it.name == workload)?.floor.as_ref()
     }
 
-    /// Returns the result's value. A single imported trial is estimated from its intervals. Any other result's value
-    /// comes from the workload's fit, or from its trials alone if there is no fit.
+    /// A single imported trial is estimated from its intervals. Any other result's value comes from the workload's
+    /// fit, or from its trials alone if there is no fit.
     pub(crate) fn value(&self, result: &Observations<'_>) -> Option<Estimate> {
         if let Some(estimate) = single_trial::estimate(result) {
             return Some(estimate);
@@ -70,8 +70,8 @@ impl Fits {
         }
     }
 
-    /// Compares two results. The verdict is unclear if either result is disturbed. Returns `None` if one of the
-    /// results received nothing in all of its trials.
+    /// The verdict is unclear if either result is disturbed. Returns `None` if one of the results received nothing in
+    /// all of its trials.
     pub(crate) fn compare(&self, this: &Observations<'_>, that: &Observations<'_>) -> Option<Comparison> {
         let comparison = self.judged(this, that)?;
         let is_disturbed = [this, that].into_iter().any(disturbance::is_mostly_disturbed);

@@ -13,7 +13,7 @@ use crate::{
 
 pub const FEWEST_RUNS: usize = stats::history::FEWEST_RUNS;
 
-/// Returns the values of all results, without findings. It is fast enough for many runs and accepts unfinished runs.
+/// It is fast enough for many runs and accepts unfinished runs.
 #[must_use]
 pub fn run_results(record: &RunRecord) -> RunResults {
     let header = &record.header;

@@ -9,7 +9,7 @@ use workload::{LatencyHistogram, StreamSettings, Transport, WorkloadSettings};
 use crate::{kind, observations::Observations, series};
 
 const POINTS: u32 = 100;
-/// Minimum ratio of the two levels. A smaller difference does not matter, even if it is detectable.
+/// Minimum ratio of the two levels.
 const LEAST_RATIO: f64 = 1.1;
 
 /// Minimum average number of datagrams per interval. With fewer, a single datagram visibly changes the rate.

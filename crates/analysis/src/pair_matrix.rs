@@ -11,7 +11,7 @@ use crate::{
     observations::{self, Observations, Point},
 };
 
-/// Minimum number of hosts. Two hosts have only a path and its reverse.
+/// Two hosts have only a path and its reverse.
 const FEWEST: usize = 3;
 
 pub(crate) fn matrices(findings: &Findings, measured: &[Observations<'_>], fits: &Fits) -> Vec<PairMatrix> {

@@ -6,7 +6,7 @@ use findings::{Comparison, Difference, Findings, Rank, Ranking, ResultSummary};
 
 use crate::{fits::Fits, observations::Observations};
 
-/// Minimum number of paths. Two paths are compared instead of ranked.
+/// Two paths are compared instead of ranked.
 const FEWEST: usize = 3;
 
 type Ranked<'a> = (&'a ResultSummary, &'a Observations<'a>);

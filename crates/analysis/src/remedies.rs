@@ -11,7 +11,6 @@ pub(crate) const LINUX: &str = "Linux";
 
 struct Setting {
     name: &'static str,
-    /// Findings that the setting remedies.
     findings: &'static [&'static str],
     /// Whether a path without a known platform gets the table's commands for plain Linux. For the other settings, the
     /// rules have commands that name the devices.

@@ -7,7 +7,7 @@ use workload::Measurement;
 
 use crate::{kind, observations::Observations};
 
-/// Maximum length. Longer series are averaged first, because the analysis may take quadratic time.
+/// Longer series are averaged first, because the analysis may take quadratic time.
 const MOST_INTERVALS: usize = 4096;
 
 #[derive(Debug, Clone, PartialEq)]

@@ -42,7 +42,7 @@ impl Meter {
         Self { rate, due: AtomicU64::new(0) }
     }
 
-    /// Spends an amount. Returns false if the rate does not allow it. Times are in nanoseconds.
+    /// Returns false if the rate does not allow it. Times are in nanoseconds.
     pub fn spend(&self, amount: u64, now: u64) -> bool {
         let spent = |due: u64| {
             let due = due.max(now).saturating_add(self.time(amount));

@@ -27,8 +27,8 @@ impl<'a> References<'a> {
         Self { shared, store: None }
     }
 
-    /// Loads a run. `text` may be the path of an existing file, a run's name or prefix, `latest`,
-    /// `latest:SCENARIO` or `baseline:NAME`.
+    /// `text` may be the path of an existing file, a run's name or prefix, `latest`, `latest:SCENARIO` or
+    /// `baseline:NAME`.
     pub(crate) fn load(&mut self, text: &str) -> Result<RunRecord> {
         if let Some(record) = in_file(text)? {
             return Ok(record);

@@ -14,7 +14,7 @@ use crate::{
     result::{label_in_workload, result_label},
 };
 
-/// Version of the format. Readers reject other versions.
+/// Readers reject other versions.
 pub const COMPARISON_SCHEMA: u32 = 1;
 
 /// Run B relative to run A, the reference.
@@ -43,7 +43,7 @@ pub struct RunComparison {
 }
 
 impl RunComparison {
-    /// Returns the name of a result. Omits a workload shared by all results, unless the name would be empty.
+    /// Omits a workload shared by all results, unless the name would be empty.
     #[must_use]
     pub fn label(&self, result: &ResultComparison) -> String {
         let ResultComparison { path, levels, workload, .. } = result;

@@ -20,7 +20,7 @@ use samples::{
     UnixMillis, UnreadablePart,
 };
 
-/// Version of the format. Readers reject other versions.
+/// Readers reject other versions.
 pub const SCHEMA: u32 = 1;
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]

@@ -55,6 +55,5 @@ pub struct RunLevelShift {
     pub metric: Metric,
     pub before: f64,
     pub after: f64,
-    /// First run at the new level.
     pub since: RunId,
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use units::{Bytes, Nanos, Share};
 
-/// Version of the format. Readers reject other versions.
+/// Readers reject other versions.
 pub const MEMORY_SCHEMA: u32 = 1;
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]

@@ -16,7 +16,7 @@ use crate::{
     verdict::SingleVerdict,
 };
 
-/// Version of the format. Readers reject other versions.
+/// Readers reject other versions.
 pub const SINGLE_SCHEMA: u32 = 1;
 
 /// The analysis of a single trial.

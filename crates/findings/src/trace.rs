@@ -10,7 +10,7 @@ use units::Nanos;
 
 use crate::{comparison::EnvironmentChange, estimate::Interval};
 
-/// Version of the format. Readers reject other versions.
+/// Readers reject other versions.
 pub const TRACE_COMPARISON_SCHEMA: u32 = 1;
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::{claim::Finding, trace::TraceSummary};
 
-/// Version of the format. Readers reject other versions.
+/// Readers reject other versions.
 pub const VM_SCHEMA: u32 = 1;
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]

@@ -14,7 +14,7 @@ const SOCKETS: &str = "/proc/net/unix";
 /// The size of sun_path (unix(7)), minus the leading zero byte.
 const LONGEST: usize = 107;
 
-/// Takes the name. If another socket has the name, the error kind is `AddrInUse`.
+/// If another socket has the name, the error kind is `AddrInUse`.
 pub(crate) fn bind(name: &str) -> io::Result<UnixDatagram> {
     UnixDatagram::bind_addr(&SocketAddr::from_abstract_name(name)?)
 }

@@ -127,7 +127,7 @@ fn spawn_runtime() -> io::Result<(runtime::Handle, oneshot::Sender<()>)> {
 }
 
 impl Connection {
-    /// Opens a connection. Its blocking calls return soon after `stop` is set.
+    /// Its blocking calls return soon after `stop` is set.
     pub(crate) fn open(
         access: &Arc<ServerAccess>,
         stop: &Arc<AtomicBool>,

@@ -167,7 +167,7 @@ fn not_permitted(access: &ServerAccess) -> FleetError {
     FleetError::NotPermitted { server: access.server.clone(), reason }
 }
 
-/// Configures TLS. `ca` is in PEM format and defaults to the system's certificate authorities.
+/// `ca` is in PEM format and defaults to the system's certificate authorities.
 fn encryption(ca: Option<&str>) -> Result<ClientConfig, String> {
     let mut roots = RootCertStore::empty();
     match ca {

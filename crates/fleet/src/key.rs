@@ -11,7 +11,7 @@ use thiserror::Error;
 const SEED: &[u8] = &[18 << 3 | 20 >> 2, 0];
 const PUBLIC: &[u8] = &[20 << 3];
 
-/// A key pair. `Debug` shows only its public half.
+/// `Debug` shows only its public half.
 pub struct NKey {
     seed: [u8; 32],
     pair: Ed25519KeyPair,

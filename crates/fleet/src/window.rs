@@ -82,7 +82,7 @@ impl Window {
         }
     }
 
-    /// Ends the session if the lease has expired. `away` is set if the server is unreachable.
+    /// `away` is set if the server is unreachable.
     pub(crate) fn expire(&mut self, now: Instant, away: Option<&str>) {
         if now.saturating_duration_since(self.last_received) > LEASE {
             let seconds = LEASE.as_secs();

@@ -64,7 +64,7 @@ impl Out {
     }
 }
 
-/// Format name of tables. If a file has tool logs, its tables usually repeat their numbers.
+/// If a file has tool logs, its tables usually repeat their numbers.
 pub(crate) const TABLE: &str = "table";
 
 pub(crate) fn of_lines(options: &Options) -> Vec<Box<dyn Format>> {

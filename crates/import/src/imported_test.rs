@@ -49,7 +49,7 @@ pub enum Evidence {
 }
 
 impl ImportedTest {
-    /// Creates a test with only these properties. The reader adds the title.
+    /// The reader adds the title.
     #[must_use]
     pub const fn new(
         format: &'static str,

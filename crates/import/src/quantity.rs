@@ -14,8 +14,8 @@ pub(crate) struct Amount {
 }
 
 impl Amount {
-    /// Returns the value in base units. `unit` applies if the number has no unit. Returns `None` if the value
-    /// overflows, or if the number's unit belongs to another quantity.
+    /// `unit` applies if the number has no unit. Returns `None` if the value overflows, or if the number's unit
+    /// belongs to another quantity.
     pub(crate) fn in_base(&self, unit: Option<Unit>) -> Option<f64> {
         let factor = match (self.unit, unit) {
             (Some(own), Some(other)) if own.quantity != other.quantity => return None,
@@ -51,7 +51,7 @@ pub(crate) fn amount(text: &str) -> Option<Amount> {
     })
 }
 
-/// Returns the number at the start of a text, and the rest. Commas may only separate thousands.
+/// Commas may only separate thousands.
 pub(crate) fn leading_number(text: &str) -> Option<(f64, &str)> {
     let rest = leading_rest(text);
     let written = &text[..text.len() - rest.len()];

@@ -40,7 +40,7 @@ pub struct FileReport {
     pub columns: BTreeSet<String>,
 }
 
-/// Reads a file. Passes every test to `each` once it is complete, so that memory use is bounded for any file size.
+/// Passes every test to `each` once it is complete, so that memory use is bounded for any file size.
 pub fn read<E>(
     name: &str,
     input: &mut dyn BufRead,

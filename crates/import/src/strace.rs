@@ -130,7 +130,7 @@ impl Table {
         }
     }
 
-    /// Parses a row. The errors column is empty if no call failed.
+    /// The errors column is empty if no call failed.
     fn call(&self, words: &[&str]) -> Option<Call> {
         let errors = self.columns.iter().position(|column| column == "errors");
         let missing = self.columns.len().checked_sub(words.len())?;

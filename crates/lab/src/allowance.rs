@@ -5,7 +5,7 @@ use protocol::{MAX_LINE, Order};
 use scenario::Plan;
 use workload::{Metric, WorkloadSettings};
 
-/// The usual limit. It is enough for greetings, replies without samples, and the state of a few devices.
+/// It is enough for greetings, replies without samples, and the state of a few devices.
 pub(crate) const USUAL: usize = 256 << 10;
 /// The length of a report without its series. On a large machine, most of the report consists of times per
 /// CPU.

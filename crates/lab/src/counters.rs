@@ -37,8 +37,7 @@ fn device(then: &DeviceCounters, now: &DeviceCounters) -> DeviceCounters {
     }
 }
 
-/// Returns the difference per queue. The result is empty if all counters are zero, because some drivers count
-/// per queue only in certain modes.
+/// The result is empty if all counters are zero, because some drivers count per queue only in certain modes.
 fn queues(before: &[QueueCounters], after: &[QueueCounters]) -> Vec<QueueCounters> {
     let none = QueueCounters::default();
     let before = before.iter().chain(iter::repeat(&none));

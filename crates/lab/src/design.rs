@@ -28,8 +28,7 @@ use group::{Group, Standing};
 use judged::Judged;
 use observations::Observations;
 
-/// The number of baseline pairs that a noise floor needs. A baseline gets more trials only if it is itself a
-/// contender.
+/// A baseline gets more trials only if it is itself a contender.
 const NOISE_PAIRS: usize = 5;
 
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use protocol::Reply;
 use scenario::HostName;
 use thiserror::Error;
 
-/// An error that ended a run early. Finished trials are stored, and the run can be resumed.
+/// Finished trials are stored, and the run can be resumed.
 #[derive(Debug, Error)]
 pub enum RunError {
     #[error(transparent)]

@@ -12,8 +12,7 @@ use crate::{
     request::Request,
 };
 
-/// The minimum time before a reservation is retried. A random delay of up to the same length is added, so
-/// that two runs do not collide repeatedly.
+/// A random delay of up to the same length is added, so that two runs do not collide repeatedly.
 const RETRY: Duration = Duration::from_millis(500);
 
 pub(crate) fn located(

@@ -21,7 +21,7 @@ pub struct GuestNetwork {
 }
 
 impl GuestNetwork {
-    /// Creates the network for the machine `vm`, called `guest`. `mtu` is in bytes of IP packet.
+    /// `mtu` is in bytes of IP packet.
     pub fn create(guest: &HostName, vm: &Vm, mtu: u32) -> Result<Self, RunError> {
         if let Some(reason) = Nic::lacks_vhost().filter(|_| vm.vhost) {
             return Err(RunError::Lacks { reason: format!("vhost-net is unavailable: {reason}") });

@@ -45,7 +45,6 @@ pub(crate) fn begin<S: Sink>(
     Ok(())
 }
 
-/// Describes a new run on this machine.
 #[must_use]
 pub fn header(request: &Request<'_>, environment: &Environment, missing: &[MissingProbe]) -> RunHeader {
     RunHeader {

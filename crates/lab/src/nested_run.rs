@@ -19,7 +19,7 @@ use crate::{
     stop::Stop,
 };
 
-/// Runs the controller's scenario. `agent` is the agent program, and `tool` is its version.
+/// `agent` is the agent program, and `tool` is its version.
 ///
 /// # Errors
 /// Fails if the channel breaks or the protocol versions differ. A failure of the run is reported to the

@@ -16,8 +16,7 @@ use crate::{
 };
 
 const PROBE_MTU: &str = "probe the MTU";
-/// The number of packets sent to find the device that loses them. The handshake and ARP or NDP add a few
-/// packets.
+/// The handshake and ARP or NDP add a few packets.
 const LOCATING_PACKETS: u32 = 100;
 /// On a busy machine, a softirq may deliver packets late.
 const DELIVERY: Duration = Duration::from_millis(200);

@@ -2,7 +2,7 @@
 
 use workload::{Placement, WorkloadSettings};
 
-/// The CPUs of both ends. `None` means unpinned.
+/// `None` means unpinned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cpus {
     /// Thread n is pinned to entry n. If there are more threads than entries, the list repeats.

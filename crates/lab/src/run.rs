@@ -126,7 +126,7 @@ fn check_plan(request: &Request<'_>) -> Result<(), RunError> {
     }
 }
 
-/// Returns the hosts at the ends of measurable paths. A lab device on an existing host belongs to that host.
+/// A lab device on an existing host belongs to that host.
 fn ends<'a>(request: &'a Request<'_>, missing: &MissingCapabilities<'_>) -> BTreeSet<&'a HostName> {
     let paths = planned_paths(request).filter(|path| missing.of_path(path).is_none());
     let lab = &request.scenario.lab;
@@ -178,8 +178,7 @@ fn missing_results(request: &Request<'_>, missing: &MissingCapabilities<'_>) -> 
     found.collect()
 }
 
-/// Checks that traffic passes on each path. With many hosts, lost hosts and broken paths are left out as long
-/// as any path remains.
+/// With many hosts, lost hosts and broken paths are left out as long as any path remains.
 fn check_paths(
     request: &Request<'_>,
     runner: &mut TrialRunner<'_>,

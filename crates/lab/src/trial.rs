@@ -83,7 +83,7 @@ impl TrialRunner<'_> {
         Ok(())
     }
 
-    /// Checks the paths. A single trial is skipped if a host refused its packets.
+    /// A single trial is skipped if a host refused its packets.
     fn refused_paths(
         &mut self,
         trials: &mut [TrialInProgress<'_>],

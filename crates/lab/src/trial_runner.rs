@@ -55,8 +55,7 @@ impl TrialRunner<'_> {
         self.agents.left_out.concerns(path, self.lab_handle.lab)
     }
 
-    /// Leaves out a lost host or a broken path. If an end of the path refuses a trial, the path is first
-    /// retried once.
+    /// If an end of the path refuses a trial, the path is first retried once.
     ///
     /// # Errors
     /// Returns the error if it concerns neither a lost host nor a broken path, or if the run has few hosts.

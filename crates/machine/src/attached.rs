@@ -49,8 +49,6 @@ impl Attached {
         }
     }
 
-    /// The namespace of this process.
-    ///
     /// # Errors
     /// Fails if /proc is not mounted.
     pub fn own() -> Result<Self, AttachError> {

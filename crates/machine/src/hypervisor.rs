@@ -34,11 +34,10 @@ const MODULES: &[&str] = &[
     "tcp_bbr",
 ];
 const OWN_MEMORY: Bytes = Bytes(1 << 30);
-/// The number of CPUs if the hypervisor runs no guests. With two CPUs, clients and servers can run on
-/// different CPUs. One thread emulates both.
+/// With two CPUs, clients and servers can run on different CPUs. One thread emulates both.
 const CPUS: u32 = 2;
-/// The number of CPUs if the hypervisor runs guests. With two CPUs, QEMU 7.2 failed in 11 of 12 runs with
-/// four guests, which reset or hung during boot. With one CPU, no run failed.
+/// With two CPUs, QEMU 7.2 failed in 11 of 12 runs with four guests, which reset or hung during boot. With one CPU, no
+/// run failed.
 const CPUS_WITH_GUESTS: u32 = 1;
 
 #[derive(Debug, Clone, Copy)]
@@ -49,8 +48,7 @@ pub enum Hypervisor<'a> {
     Counts,
 }
 
-/// Returns the machine, and also the counter if `purpose` is to count. The guest loads those modules in
-/// `links` that the kernel has.
+/// The guest loads those modules in `links` that the kernel has.
 pub fn hypervisor(
     host: HostName,
     kernel: Kernel,

@@ -131,7 +131,7 @@ impl Symbols {
     }
 }
 
-/// Lists the kernel's functions and the load address of the guest's program. Needs `CAP_SYSLOG`.
+/// Needs `CAP_SYSLOG`.
 pub fn guest_symbols() -> Result<GuestSymbols, GuestError> {
     let read = |what, path: &str| {
         fs::read_to_string(path).map_err(|source| GuestError::Read { what, path: path.into(), source })

@@ -76,8 +76,6 @@ pub trait Machine: Send {
         None
     }
 
-    /// Limits the CPU time of the agent, in thousandths of a CPU, or removes the limit.
-    ///
     /// # Errors
     /// [`Unsupported`](std::io::ErrorKind::Unsupported) if the agent is not a process of this machine or the machine
     /// has no CPU controller.
@@ -89,7 +87,6 @@ pub trait Machine: Send {
         Err(std::io::Error::new(std::io::ErrorKind::Unsupported, reason))
     }
 
-    /// Returns the versions of a virtual machine's software, if they are known.
     fn versions(&self) -> Option<GuestVersions> {
         None
     }

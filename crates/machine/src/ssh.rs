@@ -172,8 +172,7 @@ impl Ssh {
         }
     }
 
-    /// Returns the exit status. The wait is limited, because a host may keep the connection open after the
-    /// output ends.
+    /// The wait is limited, because a host may keep the connection open after the output ends.
     fn status(&mut self) -> Result<Option<i32>, MachineError> {
         let begun = Instant::now();
         while !self.agent.has_ended() {

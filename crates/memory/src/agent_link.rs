@@ -116,7 +116,7 @@ impl AgentLink {
         self.pid.map_or(Duration::ZERO, |pid| machine::longest_wait(&[pid]))
     }
 
-    /// Waits for a message. Extends the timeout by the time for which the machine got no CPU.
+    /// Extends the timeout by the time for which the machine got no CPU.
     fn hear(
         &self,
         patience: Duration,

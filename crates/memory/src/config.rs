@@ -137,8 +137,8 @@ impl VmsConfig {
         self.interval.unwrap_or(INTERVAL).into()
     }
 
-    /// Connects to every machine's monitor. If `locks` is a directory, keeps other processes from moving the machines'
-    /// memory. `tool` must be the version of the agents in the guests.
+    /// If `locks` is a directory, keeps other processes from moving the machines' memory. `tool` must be the version of
+    /// the agents in the guests.
     pub fn attach(
         &self,
         locks: Option<&Path>,

@@ -59,7 +59,7 @@ pub struct GuestMemory {
     pub free: Option<Bytes>,
     pub available: Option<Bytes>,
     pub swap_used: Option<Bytes>,
-    /// Refaults per second. If there is no agent, major faults and swap-ins per second.
+    /// If there is no agent, major faults and swap-ins per second.
     pub refaults_per_second: Option<f64>,
     /// PSI: the fraction of time in which some task was stalled on memory.
     pub pressure: Option<Share>,
@@ -194,7 +194,7 @@ impl RunningVm {
         Ok(seen)
     }
 
-    /// Requests a new size. The guest changes its size asynchronously.
+    /// The guest changes its size asynchronously.
     pub fn resize(&mut self, size: Bytes) -> Result<(), MemoryError> {
         let Self { monitor, means, agent, access, .. } = self;
         let resized = means.resize(monitor, agent.as_mut(), &access.slow, size);

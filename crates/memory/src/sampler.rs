@@ -19,8 +19,7 @@ pub struct Sampler {
     /// Attaching already took the first sample. Later access counts are relative to it.
     pub vms: AttachedVms,
     pub interval: Duration,
-    /// Whether to take only one sample. If the first report of memory accesses arrives in time, the sample is taken
-    /// after it.
+    /// If the first report of memory accesses arrives in time, the sample is taken after it.
     pub once: bool,
 }
 

@@ -21,7 +21,6 @@ const TO_KEEP: f64 = 3.0;
 const TO_ASK: f64 = 1.5;
 const TO_ASK_IN_SHORTAGE: f64 = 3.0;
 
-/// A guest with an invalid report is treated as silent.
 pub(crate) type Reports<'a> = BTreeMap<&'a str, Report<'a>>;
 
 #[derive(Debug, Clone)]

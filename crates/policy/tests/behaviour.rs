@@ -296,7 +296,6 @@ fn vms_with_most_surplus_give_dram_beyond_the_capacity() {
     assert!(a.fast.0 >= 2048 * MIB && b.fast.0 >= 512 * MIB, "{a:?} {b:?}");
 }
 
-/// Enforces the ceiling even though a single histogram is uncertain.
 #[test]
 fn enforces_ceiling_with_the_first_histogram() {
     let mut settings =

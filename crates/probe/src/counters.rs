@@ -9,7 +9,7 @@ const FILE: &str = "/proc/net/softnet_stat";
 
 #[derive(Debug, Clone, Copy)]
 pub struct SoftnetReading {
-    /// The sums of all CPUs. Only the low 32 bits are valid, as in the kernel's counters.
+    /// Only the low 32 bits are valid, as in the kernel's counters.
     sum: SoftnetCounters,
     cpus: usize,
 }

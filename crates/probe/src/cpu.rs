@@ -30,7 +30,7 @@ impl CpuReading {
         Ok(Self { at: sys::clock::monotonic(), stats: Counters::of(&stats.total), by_cpu })
     }
 
-    /// Returns the difference of two readings. As in the kernel, user time includes guest time.
+    /// As in the kernel, user time includes guest time.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> MachineCpu {
         let (now, then) = (self.stats, earlier.stats);
@@ -47,8 +47,7 @@ impl CpuReading {
         }
     }
 
-    /// Returns the difference for each CPU. Returns an empty list if a CPU went online or offline, because the kernel
-    /// lists only online CPUs.
+    /// Returns an empty list if a CPU went online or offline, because the kernel lists only online CPUs.
     fn by_cpu_since(&self, earlier: &Self) -> Vec<CpuTimes> {
         if self.by_cpu.len() != earlier.by_cpu.len() {
             return Vec::new();

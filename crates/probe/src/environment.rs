@@ -15,7 +15,7 @@ const CLOCK_SETTLED_BY: u64 = 10_000_000_000;
 /// The polling interval in nanoseconds. The kernel does not announce a new clock source.
 const CLOCK_ASKED_EVERY: u64 = 20_000_000;
 
-/// Reads the environment. On a freshly booted machine, waits until the clock source is final.
+/// On a freshly booted machine, waits until the clock source is final.
 #[must_use]
 pub fn environment() -> Environment {
     let cpu = CpuInfo::current().ok();

@@ -8,7 +8,7 @@ use crate::{
     packet_way, syscalls,
 };
 
-/// Creates a probe. Fails with [`ProbeError::Unavailable`] if the kernel or the permissions do not allow it.
+/// Fails with [`ProbeError::Unavailable`] if the kernel or the permissions do not allow it.
 pub fn probe(kind: ProbeKind) -> Result<Box<dyn Probe>, ProbeError> {
     match kind {
         ProbeKind::Cpu => cpu_attribution::probe(),

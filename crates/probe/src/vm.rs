@@ -162,9 +162,8 @@ impl VmReading {
         }
     }
 
-    /// Decides which devices use vhost. Descriptors of vhost contain no device name, so only their number helps. If
-    /// there is none, no device uses vhost. If there is one per queue, all devices use it. Otherwise, the command line
-    /// decides.
+    /// Descriptors of vhost contain no device name, so only their number helps. If there is none, no device uses vhost.
+    /// If there is one per queue, all devices use it. Otherwise, the command line decides.
     fn decide_vhost(&self, devices: &mut [VmDevice]) {
         if !self.unread.is_empty() {
             return;

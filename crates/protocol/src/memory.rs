@@ -81,7 +81,6 @@ pub enum MemoryReply {
 pub struct MemoryTelemetry {
     /// Time since the previous telemetry. Zero for the first.
     pub elapsed: Nanos,
-    /// How accesses were counted, if they were counted.
     pub source: AccessSourceKind,
     pub no_accesses_reason: Option<String>,
     pub nodes: Vec<NodeMemory>,

@@ -45,12 +45,12 @@ pub enum ToAgent {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "order", rename_all = "kebab-case")]
 pub enum Order {
-    /// Describe this machine. Reply: [`Reply::Environment`].
+    /// Reply: [`Reply::Environment`].
     Describe,
     /// Configure this guest's devices according to the lab, or create this existing host's part of the lab.
     /// Reply: [`Reply::Done`].
     ConfigureNetwork { lab: Box<Lab>, host: HostName },
-    /// Find the interface of this existing host. Reply: [`Reply::Interface`].
+    /// Reply: [`Reply::Interface`].
     FindInterface {
         host: HostName,
         /// Defaults to the address of the SSH connection or of `interface`.
@@ -59,7 +59,7 @@ pub enum Order {
     },
     /// Reserve the interface for this session. Reply: [`Reply::Reserved`] or [`Reply::Occupied`].
     Reserve { by: String },
-    /// Release the reservation. Reply: [`Reply::Done`].
+    /// Reply: [`Reply::Done`].
     Release,
     /// Apply these settings and reset all others. Reply: [`Reply::Done`].
     Configure { devices: BTreeMap<DeviceRef, DeviceSettings> },
@@ -67,9 +67,9 @@ pub enum Order {
     ReadStates { devices: Vec<DeviceRef> },
     /// Reply: [`Reply::DeviceCounters`].
     ReadCounters { devices: Vec<DeviceRef> },
-    /// Open a server. Reply: [`Reply::Listening`] once clients can connect.
+    /// Reply: [`Reply::Listening`] once clients can connect.
     Serve(ServerOrder),
-    /// Run the client. Reply: [`Reply::Report`] after the trial.
+    /// Reply: [`Reply::Report`] after the trial.
     Run(ClientOrder),
     /// Wait for the server to end. Reply: [`Reply::Report`].
     Collect { token: Token },

@@ -22,7 +22,6 @@ pub struct Commission {
     pub plan: Plan,
     pub id: RunId,
     pub remedy_trials: Option<RemedyTrials>,
-    /// The earlier results, if the run is resumed.
     pub resume: Option<RunRecord>,
     /// Whether to use disturbed trials instead of repeating them.
     pub keep_disturbed: bool,

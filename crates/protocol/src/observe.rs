@@ -12,9 +12,9 @@ use crate::token::Token;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ObserveOrder {
     pub token: Token,
-    /// The probes to run. The reply lists those that cannot run.
+    /// The reply lists those that cannot run.
     pub probes: Vec<ProbeKind>,
-    /// The processes to observe. Their children belong to the same owner.
+    /// Their children belong to the same owner.
     pub subjects: Vec<Subject>,
     pub latency_breakdown: Option<BreakdownOrder>,
 }

@@ -22,7 +22,7 @@ pub struct Factor {
     pub paths: Vec<PathName>,
     pub workloads: Vec<WorkloadName>,
     pub devices: Vec<DeviceRef>,
-    /// The levels. Effects are reported relative to the first.
+    /// Effects are reported relative to the first.
     pub levels: Vec<Level>,
 }
 

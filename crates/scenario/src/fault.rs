@@ -87,7 +87,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// A fault with its name in the scenario. `fault` is `None` for the level `none`.
+/// `fault` is `None` for the level `none`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlacedFault {
     pub name: String,

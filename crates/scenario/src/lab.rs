@@ -29,7 +29,7 @@ pub struct Lab {
     pub links: Vec<Link>,
     pub gateways: Vec<Gateway>,
     pub routes: Vec<Route>,
-    /// Device settings. Devices without an entry keep the kernel's defaults.
+    /// Devices without an entry keep the kernel's defaults.
     pub devices: BTreeMap<DeviceRef, DeviceSettings>,
     /// If set, each address, route and gateway also exists in this family.
     #[serde(default, skip_serializing_if = "Option::is_none")]

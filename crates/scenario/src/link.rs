@@ -101,7 +101,6 @@ impl Link {
         self.kind().devices()
     }
 
-    /// Returns the kernel modules that this link needs, except those that every lab needs.
     #[must_use]
     pub fn modules(&self) -> &'static [&'static str] {
         self.kind().modules()

@@ -36,7 +36,7 @@ name!(
     HostName
 );
 name!(
-    /// A network device of a host. As in the kernel, its name has at most 15 bytes.
+    /// As in the kernel, its name has at most 15 bytes.
     DeviceName
 );
 name!(PathName);

@@ -18,8 +18,7 @@ const ROUNDS_PER_INDIVIDUAL: usize = 10;
 
 type Group = (Vec<usize>, Arm);
 
-/// A block has one trial per result and two per baseline, and the first blocks also have probed trials. A
-/// sample of the simultaneous results is also measured individually.
+/// A block has one trial per result and two per baseline, and the first blocks also have probed trials.
 pub(crate) fn trials(
     results: &[PlannedResult],
     rounds: &[Vec<usize>],

@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use crate::{expand::PlanOptions, scenario::Scenario};
 
-/// The maximum number of trials in a plan. It allows five trials of every pair of 1,000 hosts.
+/// It allows five trials of every pair of 1,000 hosts.
 const MOST: usize = 5_000_000;
 
 #[derive(Debug, Clone, Copy)]

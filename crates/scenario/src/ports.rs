@@ -5,8 +5,7 @@ use workload::WorkloadSettings;
 
 use crate::names::{PathName, WorkloadName};
 
-/// The lowest client port. Client ports are above the privileged ports and below Linux's ephemeral range
-/// (32768 to 60999).
+/// Client ports are above the privileged ports and below Linux's ephemeral range (32768 to 60999).
 const FIRST: u16 = 10_000;
 /// The number of candidates for the first client port. It leaves room for the maximum of 2048 connections in
 /// both directions.

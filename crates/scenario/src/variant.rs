@@ -85,7 +85,7 @@ fn merge(base: &mut dyn TableLike, over: &dyn TableLike) {
     }
 }
 
-/// Adds or replaces a key. An existing key retains its position and the comments before it.
+/// An existing key retains its position and the comments before it.
 fn put(base: &mut dyn TableLike, key: &str, item: &Item, over: &dyn TableLike) {
     match (base.get_mut(key), over.key(key)) {
         (Some(existing), _) => *existing = item.clone(),

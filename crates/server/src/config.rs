@@ -35,8 +35,7 @@ pub struct Limits {
     /// The maximum total rate of a test. Requests for a higher rate are refused, and a test without a rate ends if it
     /// exceeds the limit.
     pub rate: Option<BitRate>,
-    /// The maximum duration of a test. Requests for a longer test are refused, and a test of unlimited duration ends
-    /// after this time.
+    /// Requests for a longer test are refused, and a test of unlimited duration ends after this time.
     pub duration: Nanos,
     pub bytes: Option<Bytes>,
 }

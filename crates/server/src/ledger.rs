@@ -18,15 +18,15 @@ pub(crate) struct Ledger {
     pub(crate) failures: Rates,
 }
 
-/// The limit on streams. A single test may have 256.
+/// A single test may have 256.
 const STREAMS: Budget = Budget { address: 512, server: 1024 };
 const UNPROVEN: Budget = Budget { address: 4, server: 16 };
 const PENDING: Budget = Budget { address: 512, server: 1024 };
 const WAITING: Budget = Budget { address: 16, server: 64 };
 const BUFFERS: Budget = Budget { address: 128 << 20, server: 512 << 20 };
 const INTERVALS: Budget = Budget { address: 200_000, server: 800_000 };
-/// The limit on the rate of replies. 64 MiB/s corresponds to half a million messages of minimum size per second. Unit
-/// tests use a thousandth, which every machine can reach.
+/// 64 MiB/s corresponds to half a million messages of minimum size per second. Unit tests use a thousandth, which every
+/// machine can reach.
 pub(crate) const REPLIES: Rate = if cfg!(test) {
     Rate { per_second: 64 << 10, burst: 64 << 10 }
 } else {

@@ -25,7 +25,7 @@ pub(super) struct Listeners {
 }
 
 impl Listeners {
-    /// Opens the listeners. When listening on all addresses, a missing IPv6 stack is not an error.
+    /// When listening on all addresses, a missing IPv6 stack is not an error.
     pub(super) fn open(listen: &[SocketAddr]) -> Result<Self> {
         if listen.is_empty() {
             let (setting, value) = ("listen addresses", "none".to_owned());

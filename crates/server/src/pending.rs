@@ -20,7 +20,7 @@ use super::{
     opening::{self, LONGEST, Opening},
 };
 
-/// The time to wait for the first bytes. Sockperf's client sends nothing for the first 2 s after connecting.
+/// Sockperf's client sends nothing for the first 2 s after connecting.
 const OPENING: Nanos = Nanos::from_secs(5);
 const PARAMETERS: Nanos = Nanos::from_secs(5);
 /// The read buffer size in bytes. iperf3's parameters take a few hundred bytes.
@@ -59,8 +59,8 @@ impl PendingConnections {
         Self { all: BTreeMap::new(), amounts }
     }
 
-    /// Adds a connection. If the limit per address is reached, drops the oldest connection of that address. If the
-    /// total limit is reached, drops the oldest connection of the address with the most connections.
+    /// If the limit per address is reached, drops the oldest connection of that address. If the total limit is reached,
+    /// drops the oldest connection of the address with the most connections.
     pub(super) fn admit(
         &mut self,
         order: u64,

@@ -133,8 +133,8 @@ impl EventLoop<'_, '_> {
         self.answer_strays(at, strays);
     }
 
-    /// Replies to a sockperf message. A peer that sends more gets its own thread and connected socket, unless the
-    /// budget for unverified clients is used up.
+    /// A peer that sends more gets its own thread and connected socket, unless the budget for unverified clients is
+    /// used up.
     fn answer_sockperf(&mut self, at: Destination, bytes: &mut [u8], peer: SocketAddr, now: u64) {
         let served = self.sessions.conversation(peer).cloned();
         let (is_served, known) = (served.is_some(), self.udp.known.find(peer, now).cloned());
@@ -213,8 +213,7 @@ fn is_of_a_link(address: IpAddr) -> bool {
 
 type Strays = Vec<(Vec<u8>, SocketAddr)>;
 
-/// Opens a socket connected to the client. Datagrams from other senders may arrive before connect(2) and stay at the
-/// front of the queue.
+/// Datagrams from other senders may arrive before connect(2) and stay at the front of the queue.
 fn connect(listeners: &Listeners, local: SocketAddr, peer: SocketAddr) -> Result<(UdpSocket, Strays)> {
     let socket = listeners.further_udp(local)?;
     socket.connect(peer).map_err(Error::socket("connect", || format!("a UDP socket to {peer}")))?;

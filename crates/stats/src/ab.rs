@@ -81,8 +81,6 @@ pub fn same_within(floor: f64) -> f64 {
     (BOUND_IN_FLOORS * floor.ln_1p()).exp_m1().clamp(BOUND.0, BOUND.1)
 }
 
-/// Returns the verdict for a ratio and its p-value.
-///
 /// Two runs differ if the interval of the [`change`] excludes 1 and p is at most [`MOST_P`]. This takes four values
 /// on each side. They are within noise if the interval contains 1 and lies within [`same_within`] (an equivalence
 /// test: Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987). Anything else is unclear. So is an

@@ -115,7 +115,7 @@ impl Fit {
         paired(self.again.as_ref()?, self.scatter, (Family::SINGLE, confidence))
     }
 
-    /// Judges a result relative to another. The verdict is unclear if there is no noise floor.
+    /// The verdict is unclear if there is no noise floor.
     #[must_use]
     pub fn judge(&self, result: usize, reference: usize, confidence: f64) -> Option<(Estimate, Difference)> {
         self.judged(|family| self.ratio_within(family, result, reference, confidence), confidence)

@@ -17,7 +17,6 @@ const KEPT: f64 = 0.85;
 /// Mean square of the smallest fraction [`KEPT`] of normal values with variance 1. It is 1 - 2 q f(q) / 0.85, where f
 /// is the density and q = 1.4395 is the 92.5 % point.
 const SQUARE_OF_KEPT: f64 = 0.5206;
-/// Outliers are farther than this many standard deviations from the median of their neighbours.
 const MOST_OFF: f64 = 3.0;
 /// Variance inflation assumed if most values are equal.
 const MOST_INFLATION: f64 = 6.0;

@@ -2,7 +2,7 @@
 
 use crate::{bimodal, interval::Estimate, location::Level};
 
-/// Minimum ratio of the two levels. Separating closer ones is not worthwhile.
+/// Minimum ratio of the two levels.
 pub const LEAST_RATIO: f64 = 1.1;
 
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -61,8 +61,6 @@ pub enum Stationarity {
     },
 }
 
-/// Classifies a series.
-///
 /// A series has stalled if some stretches have no data. Otherwise, this function skips an abrupt warm-up
 /// ([`warmup::cut`]) and compares four models of the remainder: one level, a straight line, an exponential approach
 /// to a final level, and jumps between levels. Each has first-order autocorrelated errors and costs n ln(s / n) + k

@@ -43,8 +43,8 @@ const SILENCE: Duration = Duration::from_secs(30);
 const PROBES: (Duration, u32) = (Duration::from_secs(10), 3);
 
 impl Location {
-    /// Parses a location. Rejects addresses in forms other than `postgres://` or `postgresql://`, because a
-    /// password in them would become part of a file name.
+    /// Rejects addresses in forms other than `postgres://` or `postgresql://`, because a password in them would become
+    /// part of a file name.
     pub fn parse(place: &Path) -> Result<Self, StoreError> {
         let strip =
             |text: &str| SCHEMES.iter().find_map(|scheme| text.strip_prefix(scheme)).map(str::to_owned);
@@ -207,7 +207,7 @@ fn decoded(text: &str) -> Result<String, String> {
     text.map(String::from).map_err(|_| "a %-encoded part is not valid UTF-8".to_owned())
 }
 
-/// Parses a port. The message omits the text, which may be a password if the @ is missing.
+/// The message omits the text, which may be a password if the @ is missing.
 fn port(text: &str) -> Result<u16, String> {
     text.parse()
         .map_err(|_| "a port is not a number below 65536, or an @ is missing before the host".to_owned())

@@ -39,8 +39,7 @@ pub struct RunProgress {
 }
 
 impl Store {
-    /// Returns a page of runs. The cost does not depend on the number of stored runs, except for runs that the filter
-    /// skips.
+    /// The cost does not depend on the number of stored runs, except for runs that the filter skips.
     pub fn browse(
         &self,
         filter: &RunFilter,

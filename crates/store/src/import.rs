@@ -52,8 +52,8 @@ struct SpooledTrial {
 }
 
 impl Store {
-    /// Imports a run. A short transaction at the end commits everything, so other processes can write until then.
-    /// Nothing is stored if `work` fails. Returns the name of the run, with a number appended if the name is taken.
+    /// A short transaction at the end commits everything, so other processes can write until then. Nothing is stored if
+    /// `work` fails. Returns the name of the run, with a number appended if the name is taken.
     pub fn import<E: From<StoreError>>(
         &mut self,
         run: &RunId,

@@ -63,8 +63,8 @@ impl Store {
             .map_err(self.place.explain("list the runs of a scenario in"))
     }
 
-    /// Loads a run. Unreadable parts are omitted and listed in the record. Fails if the header is unreadable or the
-    /// database is damaged.
+    /// Unreadable parts are omitted and listed in the record. Fails if the header is unreadable or the database is
+    /// damaged.
     pub fn load(&self, run: &RunId) -> Result<RunRecord, StoreError> {
         let explain = self.place.explain("read a run from");
         let snapshot = self.database.transaction(TransactionKind::Read).map_err(&explain)?;

@@ -16,7 +16,7 @@ pub struct PatientStore<'a> {
 }
 
 impl<'a> PatientStore<'a> {
-    /// Creates a store that retries. `notify` receives a message when a wait starts and ends.
+    /// `notify` receives a message when a wait starts and ends.
     pub fn new(store: &'a mut Store, notify: &'a dyn Fn(&str), is_stopped: &'a dyn Fn() -> bool) -> Self {
         Self { store: RefCell::new(store), notify, is_stopped }
     }

@@ -4,7 +4,7 @@ use samples::{RunId, RunRecord};
 
 use crate::{error::StoreError, listing::RunListing, store::Store};
 
-/// The maximum number of other runs for estimating noise. Older runs may predate changes to the machine.
+/// Older runs may predate changes to the machine.
 const MOST_OTHERS: usize = 10;
 const REMEDIES: &str = "-remedies";
 

@@ -38,8 +38,7 @@ pub struct RepairedRun {
 }
 
 impl Store {
-    /// Checks the file. Returns no messages if the file is intact, or if the store is a server, which checks its own
-    /// files.
+    /// Returns no messages if the file is intact, or if the store is a server, which checks its own files.
     pub fn integrity(&self) -> Result<Vec<String>, StoreError> {
         match self.complaints() {
             Err(StoreError::Corrupt { reason, .. }) => Ok(vec![reason]),

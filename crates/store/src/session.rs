@@ -112,7 +112,7 @@ impl Session {
         Ok(client)
     }
 
-    /// Renews the claims. Fails if another process has taken over a run in the meantime.
+    /// Fails if another process has taken over a run in the meantime.
     pub(crate) fn renew_claims(&self) -> Result<(), DatabaseError> {
         let mut claims = self.claims.borrow_mut();
         claims.retain(|claim| claim.strong_count() > 0);

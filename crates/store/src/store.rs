@@ -162,7 +162,7 @@ pub(crate) fn number_of(database: &Database, run: &RunId) -> Result<i64, WriteEr
         .ok_or_else(|| WriteError::Refused(StoreError::no_such_run(run)))
 }
 
-/// Stores a trial. If an identical trial exists, an earlier attempt stored it and only the reply was lost.
+/// If an identical trial exists, an earlier attempt stored it and only the reply was lost.
 fn store_trial(
     transaction: &Transaction<'_>,
     run: &RunId,
@@ -185,8 +185,7 @@ fn create_folder(path: &Path) -> Result<(), StoreError> {
     fs::create_dir_all(folder).map_err(|source| StoreError::Folder { folder: folder.to_owned(), source })
 }
 
-/// Refuses special files. SQLite opens a database's journal and WAL without checking their type, and would block on a
-/// named pipe.
+/// SQLite opens a database's journal and WAL without checking their type, and would block on a named pipe.
 fn refuse_special_files(path: &Path) -> Result<(), StoreError> {
     for ending in ["", "-journal", "-wal", "-shm"] {
         let mut name = path.as_os_str().to_owned();

@@ -27,7 +27,6 @@ pub fn read(path: &Path) -> io::Result<String> {
     read_opened(File::open(path)?)
 }
 
-/// Like [`read`], for an open file.
 pub fn read_opened(file: File) -> io::Result<String> {
     read_up_to(file, LONGEST)
 }

@@ -23,7 +23,7 @@ pub struct ForeignTap {
     pub namespace: NetNs,
 }
 
-/// Inspects a queue. This requires ptrace access to the process and CAP_NET_ADMIN in the device's namespace.
+/// This requires ptrace access to the process and CAP_NET_ADMIN in the device's namespace.
 pub fn look(pid: u32, number: i32) -> Result<ForeignTap> {
     let object = || format!("descriptor {number} of process {pid}");
     let process = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);

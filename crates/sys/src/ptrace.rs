@@ -24,7 +24,7 @@ pub struct Event {
     pub what: TraceEvent,
 }
 
-/// A stop of a traced thread. The thread stays stopped until it is resumed, except after `Ended`.
+/// The thread stays stopped until it is resumed, except after `Ended`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TraceEvent {
     Call,
@@ -89,8 +89,8 @@ pub fn call(tid: u32) -> Result<Option<Call>> {
     })
 }
 
-/// Waits for an event. Reaps traced children of this process, so no other code can wait for them. Returns
-/// `None` when a [`Bell`] rings or no traced threads remain.
+/// Reaps traced children of this process, so no other code can wait for them. Returns `None` when a [`Bell`] rings or
+/// no traced threads remain.
 pub fn wait() -> Result<Option<Event>> {
     let mut status = 0;
     // SAFETY: waitpid writes an int to `status`. __WNOTHREAD excludes children of other threads.

@@ -94,7 +94,7 @@ pub(crate) trait LinkKind {
         Vec::new()
     }
 
-    /// Creates the link's devices. All underlying devices already exist.
+    /// All underlying devices already exist.
     fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, CreateError>;
 
     /// Runs after all devices exist and before any is up.
@@ -102,7 +102,7 @@ pub(crate) trait LinkKind {
         Ok(vec![])
     }
 
-    /// Sets up encryption. Runs after all devices are up.
+    /// Runs after all devices are up.
     fn secure(&self, _site: &Site<'_>) -> Result<(), Refusal> {
         Ok(())
     }

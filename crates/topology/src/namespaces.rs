@@ -107,8 +107,7 @@ impl Namespaces {
         Ok(Self { hosts, runtime, on_existing: None, checksum_losses: ChecksumLosses::default() })
     }
 
-    /// Creates a namespace for each host of `lab` that is on the existing host `host`. This process must run in the
-    /// host's own namespace.
+    /// This process must run in the host's own namespace.
     pub(crate) fn on_existing(lab: &Lab, host: &HostName) -> Result<Self, CreateError> {
         let mut here = lab.clone();
         here.hosts.retain(|one| lab.seat(&one.name) == Some(host));

@@ -39,7 +39,7 @@ impl FeatureSet {
             .collect()
     }
 
-    /// Returns whether each changeable feature is wanted. A feature can be wanted without being active.
+    /// A feature can be wanted without being active.
     pub(crate) fn wanted(&self) -> BTreeMap<String, bool> {
         let switchable = self.0.hw.iter().filter(|(name, _)| self.0.is_changeable(name));
         switchable.map(|(name, _)| (name.to_owned(), self.0.wanted.is_set(name))).collect()

@@ -78,8 +78,7 @@ pub(crate) fn links_of(channel: &Channel, counters: bool) -> Result<BTreeMap<u32
     Ok(payloads.iter().filter_map(|payload| link(payload)).map(|link| (link.index, link)).collect())
 }
 
-/// Requests single links. Unlike a dump, this makes the kernel process pending carrier events (`linkwatch_sync_dev`
-/// in net/core/rtnetlink.c).
+/// Unlike a dump, this makes the kernel process pending carrier events (`linkwatch_sync_dev` in net/core/rtnetlink.c).
 pub(crate) fn link_requests(indexes: &[u32]) -> Vec<MessageBuilder> {
     let request_for = |index: &u32| {
         let mut request = MessageBuilder::new(NlMsgType::RTM_GETLINK, NLM_F_REQUEST);

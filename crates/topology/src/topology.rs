@@ -88,8 +88,8 @@ impl Topology {
         self.namespaces.iter()
     }
 
-    /// Applies the settings. Devices without an entry and settings that are `None` are reset to their values at
-    /// creation. Missing devices are skipped.
+    /// Devices without an entry and settings that are `None` are reset to their values at creation. Missing devices are
+    /// skipped.
     pub fn configure(&self, settings: &BTreeMap<DeviceRef, DeviceSettings>) -> Result<(), ConfigureError> {
         let settings = configure::settings_of_existing(settings, &self.missing);
         configure::configure(&self.namespaces, &self.devices, &mut self.originals.lock(), &settings)

@@ -37,7 +37,7 @@ pub enum Error {
     Iperf3(#[from] codecs::iperf3::Failure),
     #[error("ended by this server's limit on {0}")]
     Limit(&'static str),
-    /// The helper process has ended. Restarting it would need privileges that the server has dropped.
+    /// Restarting it would need privileges that the server has dropped.
     #[error("{0} has ended; start the server again")]
     HelperEnded(&'static str),
     #[error("stopped before its end")]

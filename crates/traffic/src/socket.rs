@@ -21,8 +21,8 @@ pub fn is_wait(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }
 
-/// Applies socket options. TCP options are skipped on UDP sockets. Accepted connections inherit the
-/// listener's options. The maximum segment size can be set only before connecting.
+/// TCP options are skipped on UDP sockets. Accepted connections inherit the listener's options. The maximum segment
+/// size can be set only before connecting.
 pub fn apply(socket: &impl AsFd, settings: &SocketSettings, before_connect: bool) -> Result<()> {
     let stream = SockRef::from(socket).r#type().is_ok_and(|kind| kind == Type::STREAM);
     if let Some(window) = settings.window {

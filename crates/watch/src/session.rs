@@ -57,7 +57,7 @@ pub enum RunEnd {
     Interrupted,
 }
 
-/// How a watch ended. For [`Session::once`], this includes the worst verdict.
+/// For [`Session::once`], this includes the worst verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WatchEnd {
     Interrupted,

@@ -3,7 +3,7 @@
 #[derive(Debug)]
 pub struct Column<R: ?Sized> {
     pub name: &'static str,
-    /// The unit. Empty if there is none or the name implies it.
+    /// Empty if there is none or the name implies it.
     pub unit: &'static str,
     /// Formats the value of a row, or returns `None` if it is unknown.
     pub of: fn(&R) -> Option<String>,

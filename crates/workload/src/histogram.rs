@@ -43,7 +43,7 @@ impl LatencyHistogram {
         Self(Form::Open(empty()))
     }
 
-    /// Records a time. Allocates memory only if the histogram is packed.
+    /// Allocates memory only if the histogram is packed.
     #[inline]
     pub fn record(&mut self, nanos: Nanos) {
         self.open().saturating_record(nanos.0);

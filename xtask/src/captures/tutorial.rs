@@ -47,8 +47,7 @@ pub(super) fn write(stage: &Stage<'_>, name: &str) -> Result<bool> {
     Ok(faults.is_empty())
 }
 
-/// Returns the updated page. `typed` runs a command and returns its output. `console last=N` shows the last N
-/// rows.
+/// `typed` runs a command and returns its output. `console last=N` shows the last N rows.
 fn renewed(page: &str, folder: &Path, typed: &mut dyn FnMut(&str) -> Result<Vec<Line>>) -> Result<String> {
     let (mut out, mut rows) = (String::new(), page.lines());
     while let Some(row) = rows.next() {

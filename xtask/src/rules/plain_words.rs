@@ -111,8 +111,7 @@ fn complaints(rates: Rates, higher: &[(&str, usize)]) -> Vec<String> {
     places
 }
 
-/// Counts words and markers. Ignores code in backticks, names in braces, and addresses. If markers overlap, the longest
-/// one counts.
+/// Ignores code in backticks, names in braces, and addresses. If markers overlap, the longest one counts.
 fn count(text: &str) -> (usize, usize) {
     let without_code = text.split('`').step_by(2);
     let pieces = without_code.flat_map(|text| text.split('{')).map(|piece| match piece.split_once('}') {

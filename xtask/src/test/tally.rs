@@ -128,7 +128,7 @@ fn took_in(line: &str) -> Option<(u64, String)> {
     Some((seconds.parse().ok()?, name.to_owned()))
 }
 
-/// Parses a test's line. libtest-mimic prints the kind of test before its name, as `[KIND]`.
+/// libtest-mimic prints the kind of test before its name, as `[KIND]`.
 fn test_in(line: &str) -> Option<(&str, &str)> {
     let (name, rest) = line.strip_prefix("test ")?.split_once(" ... ")?;
     Some((name.trim().rsplit("] ").next()?, rest))

@@ -17,8 +17,7 @@ use units::Nanos;
 use crate::refusal::Refusal;
 
 const COMPACT: &str = "/proc/sys/vm/compact_memory";
-/// How long a thread sleeps. This is shorter than a noticeable stall, but longer than the time between VM
-/// exits while memory moves.
+/// This is shorter than a noticeable stall, but longer than the time between VM exits while memory moves.
 const NAP: Duration = Duration::from_millis(4);
 
 #[derive(Default)]

@@ -6,7 +6,6 @@ use stats::{interval, noise};
 use super::matching::Pair;
 use crate::{fits::Fits, observations::Observations, single_trial, words::percent};
 
-/// Upper limit for the baseline's noise, as a multiple of the result's own noise.
 const MOST_OF_OWN: f64 = 2.0;
 /// Confidence of the interval that gives the precision of a median. This interval ignores one outlier if there are
 /// six trials or more.
@@ -26,7 +25,6 @@ pub(super) fn floor(a: &Observations<'_>, b: &Observations<'_>, floors: &[Fits; 
 pub(super) fn limitation(pairs: &[Pair<'_, '_>], noise: &[Fits; 2]) -> Option<String> {
     let shortened = pairs.iter().filter_map(|(a, b)| {
         let (most, baseline) = (MOST_OF_OWN * own(a, b)?, of_baselines(a, noise));
-        // Ignore baseline noise that the assumed noise between runs covers.
         (baseline > most && baseline > noise::USUAL_BETWEEN_RUNS).then_some(baseline)
     });
     let shortened: Vec<f64> = shortened.collect();

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::words::percent;
 
-/// Decides a gate. `threshold` is a fraction, e.g. 0.05 for 5 %.
+/// `threshold` is a fraction, e.g. 0.05 for 5 %.
 ///
 /// The gate fails if the whole interval of a result's ratio, widened by the noise, is beyond the threshold, if the
 /// interval of a guarded metric is beyond its limit, or if data no longer arrives. It passes if the whole interval of

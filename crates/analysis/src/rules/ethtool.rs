@@ -16,7 +16,7 @@ const WORDS: [Word; 6] = [
     ("sg", |name| name.starts_with("tx-scatter-gather")),
 ];
 
-/// Returns the keywords of features. A feature without a keyword keeps the kernel's name, which ethtool accepts too.
+/// A feature without a keyword keeps the kernel's name, which ethtool accepts too.
 pub(crate) fn words<'a>(features: &[&'a str]) -> Vec<&'a str> {
     let covered = WORDS.iter().filter(|(_, covers)| features.iter().any(|name| covers(name)));
     let bare = features.iter().filter(|name| !WORDS.iter().any(|(_, covers)| covers(name)));
@@ -36,8 +36,7 @@ pub(crate) fn typed_at(device: &str, command: impl Fn(&str) -> String) -> String
     }
 }
 
-/// Quotes a device name if necessary. Containers choose their device names, which may contain characters that a shell
-/// interprets.
+/// Containers choose their device names, which may contain characters that a shell interprets.
 fn quoted(name: &str) -> Cow<'_, str> {
     if name.chars().all(|sign| sign.is_ascii_alphanumeric() || "._-@".contains(sign)) {
         return name.into();

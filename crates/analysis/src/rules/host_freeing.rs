@@ -13,7 +13,6 @@ pub(crate) const RULE: Rule = Rule::symptom("host-freeing", look);
 
 /// System calls with which QEMU frees guest memory (ram_block_discard_range in softmmu/physmem.c).
 const FREEING: [&str; 2] = ["fallocate", "madvise"];
-/// Smaller fractions are not worth mentioning.
 const LEAST: f64 = 0.1;
 
 fn look(context: &Context<'_>) -> Vec<Claim> {

@@ -78,7 +78,7 @@ const ONE: &str = "this test";
 
 pub(crate) struct Context<'a> {
     pub(crate) header: &'a RunHeader,
-    /// All results, noise floors, cost breakdowns and effects. The list of findings is still empty.
+    /// The list of findings is still empty.
     pub(crate) findings: &'a Findings,
     pub(crate) measured: &'a [Observations<'a>],
     pub(crate) fits: &'a Fits,

@@ -11,7 +11,7 @@ use crate::words::size;
 
 pub(crate) const RULE: Rule = Rule::cause("mtu-mismatch", look);
 
-/// A result whose path passes smaller packets than expected. Only trials with a probe count.
+/// Only trials with a probe count.
 struct Mismatch<'a> {
     result: &'a ResultSummary,
     carried: u32,

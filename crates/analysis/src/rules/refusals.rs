@@ -5,7 +5,6 @@ use samples::HostCounters;
 
 use super::prelude::*;
 
-/// The symptoms of refused connections.
 pub(super) const SYMPTOMS: &[&str] =
     &["stalled", "retransmits", "tail-latency", "unsteady", "level-shift", "trend", "below-expected"];
 
@@ -25,7 +24,6 @@ pub(super) struct Refusal<'a> {
 }
 
 impl Refusal<'_> {
-    /// Claims that a host refuses connections.
     pub(super) fn of_connections(&self, lead: String) -> Claim {
         let label = &self.label;
         let (severity, consequence) = match self.harm {

@@ -30,8 +30,7 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
     queues::sweeps(context).iter().filter_map(claim).collect()
 }
 
-/// Claims that more queues help at otherwise equal settings. This is the strongest evidence, because it has an
-/// interval.
+/// This is the strongest evidence, because it has an interval.
 fn at_equal_settings(sweep: &Sweep<'_>, context: &Context<'_>) -> Option<Claim> {
     let ones = || sweep.points.iter().filter(|point| point.queues == 1);
     let pairs = ones().flat_map(|one| {

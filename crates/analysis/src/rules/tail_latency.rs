@@ -83,8 +83,7 @@ fn merged(latency: &LatencySummary) -> &Distribution {
     latency.open_loop.as_ref().map_or(&latency.round_trips, |open| &open.since_intended)
 }
 
-/// Returns the times of messages. In an open loop, a time starts when the message was due, so that a stall counts for
-/// every message that it delays.
+/// In an open loop, a time starts when the message was due, so that a stall counts for every message that it delays.
 fn times(trial: &Trial) -> Option<&LatencyHistogram> {
     ping_pong(trial).map(PingPongData::judged)
 }
@@ -117,7 +116,7 @@ fn growth(measured: &Observations<'_>, context: &Context<'_>) -> Option<Growth> 
         .then_some(Growth { tail, median })
 }
 
-/// Returns the tail that another tool reported. The number of messages is unknown.
+/// The number of messages is unknown.
 fn reported(result: &ResultSummary) -> Option<Tail<'_>> {
     let of = |wanted: f64| {
         let is_it = |value: &&ReportedValue| value.percentile().is_some_and(|at| (at - wanted).abs() < 1e-6);

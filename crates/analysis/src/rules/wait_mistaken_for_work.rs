@@ -8,7 +8,6 @@ use super::{prelude::*, waiting::Kind};
 
 pub(crate) const RULE: Rule = Rule::measurement("wait-mistaken-for-work", look);
 
-/// Smaller fractions are not misleading.
 const LEAST: f64 = 0.1;
 /// From this fraction on, most of the time is not work.
 const MOST: f64 = 0.5;
@@ -37,7 +36,7 @@ fn unsplit(result: &ResultSummary) -> Option<Unsplit<'_>> {
     (share >= LEAST).then_some(Unsplit { result, idle, share, total })
 }
 
-/// Adds up the times. The sum saturates, because logs may contain any numbers.
+/// The sum saturates, because logs may contain any numbers.
 fn together<'a>(counts: impl Iterator<Item = &'a SyscallCount>) -> Nanos {
     counts.filter_map(|count| count.total).fold(Nanos(0), |sum, total| Nanos(sum.0.saturating_add(total.0)))
 }

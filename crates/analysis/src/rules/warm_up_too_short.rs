@@ -9,7 +9,6 @@ use crate::series;
 
 pub(crate) const RULE: Rule = Rule::measurement("warm-up-too-short", look);
 
-/// Smaller effects are not misleading.
 const LEAST: f64 = 0.01;
 /// Effect that is worth a warning.
 const MUCH: f64 = 0.05;

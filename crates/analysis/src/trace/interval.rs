@@ -7,7 +7,7 @@ use units::{Bytes, Nanos};
 
 use crate::syscalls;
 
-/// Returns what the probes counted between two readings. Both readings must count from the same start.
+/// Both readings must count from the same start.
 #[must_use]
 pub fn observed_since(now: &ProbeResults, before: &ProbeResults) -> ProbeResults {
     ProbeResults {

@@ -4,7 +4,7 @@
 use findings::{Interval, PtraceCost, TracedPace};
 use samples::{PtraceSlice, PtraceSlices};
 
-/// Minimum number of reads and writes in a pause. With fewer, a comparison is meaningless.
+/// Minimum number of reads and writes in a pause.
 const FEW: u64 = 20;
 const CONFIDENCE: f64 = 0.95;
 

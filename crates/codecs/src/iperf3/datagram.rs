@@ -7,7 +7,7 @@ pub enum CounterWidth {
     Bits64,
 }
 
-/// A datagram header. All fields are big-endian, and the time is from the sender's clock.
+/// All fields are big-endian, and the time is from the sender's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UdpHeader {
     pub seconds: u32,
@@ -37,8 +37,8 @@ impl CounterWidth {
 }
 
 impl UdpHeader {
-    /// Writes the header. As in iperf3, a 32-bit counter holds the lower half of the number. Panics if the datagram
-    /// is shorter than the header.
+    /// As in iperf3, a 32-bit counter holds the lower half of the number. Panics if the datagram is shorter than the
+    /// header.
     #[inline]
     pub fn write(self, width: CounterWidth, datagram: &mut [u8]) {
         datagram[..4].copy_from_slice(&self.seconds.to_be_bytes());

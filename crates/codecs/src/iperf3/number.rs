@@ -8,7 +8,7 @@ use serde::{
     de::{Error, Visitor},
 };
 
-/// Parses an integer. Corrects 2^64 - 1, which Debian's 3.12 writes instead of -1.
+/// Corrects 2^64 - 1, which Debian's 3.12 writes instead of -1.
 pub(super) fn whole<'de, D: Deserializer<'de>>(from: D) -> Result<i64, D::Error> {
     Number::deserialize(from).map(Number::whole)
 }

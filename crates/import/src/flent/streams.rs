@@ -47,7 +47,7 @@ fn direction(series: &Series) -> Option<Direction> {
     }
 }
 
-/// Converts a connection. The client provides the samples. For uploads, the server reports a total.
+/// The client provides the samples. For uploads, the server reports a total.
 fn flow(id: u32, series: &Series, direction: Direction) -> Option<Flow> {
     let sampled = EndSeries { intervals: intervals(series)?, ..EndSeries::default() };
     let other = match series.received {

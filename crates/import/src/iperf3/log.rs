@@ -117,8 +117,7 @@ impl Log {
         }
     }
 
-    /// Returns the CPU time of the processes. Since 3.16, iperf3 uses one thread per stream but logs only the sum,
-    /// which is divided equally.
+    /// Since 3.16, iperf3 uses one thread per stream but logs only the sum, which is divided equally.
     fn threads(&self, end: End) -> Vec<ThreadCpu> {
         let Some(cpu) = self.cpu else { return Vec::new() };
         let elapsed = self.elapsed();

@@ -26,8 +26,7 @@ pub(super) fn read(column: &Column, scale: Scale, text: &str) -> Cell {
     }
 }
 
-/// Converts a number. A number without a unit is valid if the heading has the unit, the column needs none, or the
-/// number is zero.
+/// A number without a unit is valid if the heading has the unit, the column needs none, or the number is zero.
 fn in_base(amount: &Amount, scale: Scale) -> Option<f64> {
     let bare = matches!(scale.quantity, Quantity::Count | Quantity::Plain);
     match (amount.unit, scale.unit) {

@@ -169,7 +169,7 @@ impl Looks {
         }
     }
 
-    /// Returns the column's role. `leads` means that no value column precedes it.
+    /// `leads` means that no value column precedes it.
     fn role(&self, leads: bool, options: &Options) -> Role {
         if named(&options.factors, self) {
             return Role::Factor;
@@ -236,8 +236,7 @@ pub(super) fn interval(cell: &str) -> Option<(Amount, Amount)> {
         .then_some((Amount { unit: high.unit, ..low }, high))
 }
 
-/// Returns the number in a cell. The number may be in brackets after text. If both ends have a number, returns the
-/// receiver's number.
+/// The number may be in brackets after text. If both ends have a number, returns the receiver's number.
 pub(super) fn cell_amount(cell: &str) -> Option<Amount> {
     let bracketed = || cell.strip_suffix(')')?.rsplit_once('(').map(|(_, inner)| inner);
     let with_unit = |text: &str| amount(text).filter(|amount| amount.unit.is_some());

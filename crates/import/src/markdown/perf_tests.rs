@@ -17,8 +17,8 @@ pub(super) fn heading(heading: &Row) -> Option<Row> {
     Some(Row { cells, closed: false })
 }
 
-/// Parses a row of a table with this many columns. Clears the maximum, which is also the value of one of the sizes.
-/// Rows of UDP and netperf have a single value and no sizes. A zero means that the test failed.
+/// Clears the maximum, which is also the value of one of the sizes. Rows of UDP and netperf have a single value and no
+/// sizes. A zero means that the test failed.
 pub(super) fn row(line: &str, columns: usize) -> Option<Row> {
     let mut row = separated(line)?;
     if row.cells.len() == 3 && columns > 3 {

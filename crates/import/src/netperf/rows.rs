@@ -111,7 +111,7 @@ fn cpu(words: &[&str]) -> Option<Cpu> {
     }
 }
 
-/// Converts a percentage to a fraction. netperf prints -1 for values it did not measure.
+/// netperf prints -1 for values it did not measure.
 pub(super) fn share(percent: f64) -> Option<f64> {
     (0.0..=100.0).contains(&percent).then(|| percent / 100.0)
 }

@@ -50,7 +50,7 @@ impl Summary {
         Self { first: line, last: line, ..Self::default() }
     }
 
-    /// Returns whether a test starts at this line. The statistics start a test only if no test is in progress.
+    /// The statistics start a test only if no test is in progress.
     pub(super) fn begins(text: &str, under_way: bool) -> bool {
         let message = message(text);
         message.starts_with("== version #")

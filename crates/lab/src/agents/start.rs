@@ -29,9 +29,8 @@ impl Agents {
         Self::start_all(machines, Vec::new(), tool, stop, observer)
     }
 
-    /// Starts an agent in each machine and exchanges greetings. At most one machine per CPU boots at a time.
-    /// A machine that hangs during boot is restarted once, and this is reported. Optional hosts that fail are
-    /// left out.
+    /// At most one machine per CPU boots at a time. A machine that hangs during boot is restarted once, and this is
+    /// reported. Optional hosts that fail are left out.
     pub(crate) fn start_all(
         mut waiting: Waiting,
         dispensable: Vec<HostName>,

@@ -72,7 +72,6 @@ impl Kernel {
         Ok(Self { image, modules })
     }
 
-    /// Returns the modules that the kernel has.
     pub(crate) fn available<'m>(&self, modules: &[&'m str]) -> Result<Vec<&'m str>, GuestError> {
         let known = Modules::read(&self.modules)?;
         Ok(modules.iter().copied().filter(|module| known.has(module)).collect())

@@ -21,7 +21,7 @@ use crate::{
 
 const SUMMARY: &str = "query-memory-size-summary";
 const HUMAN: &str = "human-monitor-command";
-/// The timeout for the agent. Other VMs have to wait until the agent has replied.
+/// Other VMs have to wait until the agent has replied.
 const RESIZE_TIME: Duration = Duration::from_secs(20);
 
 #[derive(Debug)]

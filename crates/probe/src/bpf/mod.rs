@@ -49,8 +49,8 @@ impl Hook {
 }
 
 impl BpfObject {
-    /// Loads an object. `sizes` overrides the maximum number of entries of maps. Fails with
-    /// [`ProbeError::Unavailable`] if the kernel or the permissions do not allow it.
+    /// `sizes` overrides the maximum number of entries of maps. Fails with [`ProbeError::Unavailable`] if the kernel or
+    /// the permissions do not allow it.
     pub(crate) fn new(object: &[u8], hooks: &[Hook], sizes: &[(&str, u32)]) -> Result<Self, ProbeError> {
         Self::load(object, hooks, sizes).map_err(|refusal| refusal.explain())
     }
@@ -82,7 +82,7 @@ impl BpfObject {
         }
     }
 
-    /// Opens an array map. `.bss` and `.data` are maps with a single entry, which holds all variables.
+    /// `.bss` and `.data` are maps with a single entry, which holds all variables.
     pub(crate) fn array<V: aya::Pod>(&mut self, name: &str) -> Result<Array<&mut MapData, V>, ProbeError> {
         Array::try_from(self.map(name)?).map_err(|error| failed("open", name, &error))
     }
@@ -94,7 +94,7 @@ impl BpfObject {
         HashMap::try_from(self.map(name)?).map_err(|error| failed("open", name, &error))
     }
 
-    /// Replaces the entries of a map. The first entry for a key wins.
+    /// The first entry for a key wins.
     pub(crate) fn replace<K: aya::Pod, V: aya::Pod>(
         &mut self,
         name: &str,

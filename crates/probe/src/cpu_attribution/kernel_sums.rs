@@ -121,7 +121,7 @@ impl Probe for KernelSums {
     }
 }
 
-/// Lists the consumers. A tag is a 1-based index into this list.
+/// A tag is a 1-based index into this list.
 fn consumers(watch: &Watch) -> Vec<CpuConsumer> {
     let mut consumers: Vec<CpuConsumer> = watch.subjects.iter().map(|subject| subject.consumer).collect();
     consumers.sort_unstable();

@@ -16,8 +16,8 @@ use samples::{AttributedCpu, Overflow, ProbeKind, ProbeResults};
 
 use crate::observe::{Probe, ProbeError};
 
-/// Creates the probe. Falls back to /proc if the kernel rejects the programs. Fails with [`ProbeError::Unavailable`]
-/// if neither is possible.
+/// Falls back to /proc if the kernel rejects the programs. Fails with [`ProbeError::Unavailable`] if neither is
+/// possible.
 pub(crate) fn probe() -> Result<Box<dyn Probe>, ProbeError> {
     match kernel_sums::KernelSums::new() {
         Ok(probe) => Ok(Box::new(probe)),

@@ -12,7 +12,7 @@ pub(super) type Cpu = [u64; HEAD + BUCKETS + 1];
 /// softirq time, and interrupt time.
 const HEAD: usize = 8;
 const PUT_OFF: u32 = 1 << 31;
-/// The maximum number of readings. A reading during which the CPU changes its data is repeated.
+/// A reading during which the CPU changes its data is repeated.
 const TRIES: u32 = 100;
 /// In nanoseconds. A reading that took longer was preempted and is repeated.
 const LONG: u64 = 100_000;
@@ -26,7 +26,7 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    /// Returns the difference of two readings. Other buckets keep time that later turns out to be stolen.
+    /// Other buckets keep time that later turns out to be stolen.
     pub(super) fn since(self, earlier: &Self) -> Self {
         let by_bucket = self.by_bucket.iter().zip(&earlier.by_bucket);
         Self {

@@ -6,9 +6,8 @@
 
 #include "subjects.h"
 
-/* Number of buckets. Must match sums.rs. */
+/* Must match sums.rs. */
 #define BUCKETS 4096
-/* The CPU is idle. */
 #define IDLE 0
 /* Buckets by tag, for tasks without a bucket of their own. */
 #define FIRST_UNNAMED 1

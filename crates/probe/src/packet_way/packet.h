@@ -31,7 +31,6 @@ struct settings {
 	__u64 transport;
 	__u64 message;
 	__u64 every;
-	/* Whether the server's processes are known. */
 	__u64 knows_server;
 };
 
@@ -137,7 +136,7 @@ static __always_inline int skip_extensions(struct packet *at, const unsigned cha
 	return 0;
 }
 
-/* Reads the headers. If a packet is fragmented, only its first fragment has all of them. */
+/* If a packet is fragmented, only its first fragment has all of them. */
 static __always_inline int read_packet(const unsigned char *start, struct packet *at)
 {
 	union {
@@ -171,7 +170,6 @@ static __always_inline int read_packet(const unsigned char *start, struct packet
 	return !bpf_probe_read_kernel(&at->segment, sizeof(at->segment), start + at->head);
 }
 
-/* Returns whether the packet carries bytes of the message. */
 static __always_inline int carries(const struct packet *at, const struct settings *settings)
 {
 	if (settings->transport == UDP)

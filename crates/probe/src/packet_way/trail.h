@@ -14,7 +14,6 @@
 /* Kinds of points; mirrored in routes.rs. */
 enum event { CLIENT_SENDS, QUEUED, TRANSMITTED, RECEIVED, SERVER_RECEIVES, SERVER_SENDS, CLIENT_RECEIVES };
 
-/* Counters. */
 enum count { LOST, EVENTS_LEFT_OUT, WAYS_SEEN, COUNTS };
 
 struct passed {

@@ -34,7 +34,7 @@ impl Default for Slices {
     }
 }
 
-/// Creates the counter. Without slices, it never pauses and cannot measure its own overhead.
+/// Without slices, it never pauses and cannot measure its own overhead.
 #[must_use]
 pub fn ptrace_counter(slices: Option<Slices>) -> Box<dyn Probe> {
     Box::new(PtraceCounter { slices, tallies: Arc::default(), tracer: None })

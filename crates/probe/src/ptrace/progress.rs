@@ -20,7 +20,7 @@ impl Progress {
         sum
     }
 
-    /// Returns the progress since an earlier reading. Threads that ended in between do not count.
+    /// Threads that ended in between do not count.
     pub(super) fn since(&self, before: &Self) -> (u64, u64) {
         (self.cpu.saturating_sub(before.cpu), self.moved.saturating_sub(before.moved))
     }

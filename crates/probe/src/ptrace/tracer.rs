@@ -134,7 +134,7 @@ impl Tracer {
         Progress::of(self.threads.values().map(|thread| (thread.caller.tid, thread.caller.pid)))
     }
 
-    /// Handles an event. Adds the time for which the traced thread was stopped, as far as the tracer can measure it.
+    /// Adds the time for which the traced thread was stopped, as far as the tracer can measure it.
     fn handle(&mut self, event: Event) {
         let stopped = Instant::now();
         let (tid, on) = (event.tid, if self.counting { On::ToCall } else { On::Freely });

@@ -123,7 +123,6 @@ int BPF_PROG(enter, struct pt_regs *regs, long nr)
 	return 0;
 }
 
-/* Returns the index of the highest set bit. */
 static __always_inline __u32 log2_of(__u64 value)
 {
 	__u32 place = 0;

@@ -63,8 +63,7 @@ fn role(name: &str, is_first: bool, guest: u64) -> VmRole {
     }
 }
 
-/// Returns the CPU time between two readings. New threads are assumed to have started at zero, and exited threads are
-/// omitted.
+/// New threads are assumed to have started at zero, and exited threads are omitted.
 pub(super) fn between(before: &[Reading], now: &[Reading]) -> Vec<VmThread> {
     let before: BTreeMap<u32, &Reading> = before.iter().map(|thread| (thread.tid, thread)).collect();
     let thread = |now: &Reading| {

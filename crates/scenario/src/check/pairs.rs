@@ -60,7 +60,7 @@ fn one(
     }
 }
 
-/// Creates the paths. The first pair is the baseline unless the document declares paths.
+/// The first pair is the baseline unless the document declares paths.
 pub(super) fn paths(document: &Document, draft: &Draft) -> Vec<Path> {
     let written = !document.paths.0.is_empty();
     let ways = document.pair_ways();

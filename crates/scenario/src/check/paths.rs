@@ -99,7 +99,7 @@ fn unconnected(table: &PathTable, existing: &PathEnd, lab_end: &PathEnd) -> Prob
     Problem::new(table.to.span(), message, "not connected").help(help)
 }
 
-/// Traces a packet and its reply. The flag in the error is true if only the reply fails.
+/// The flag in the error is true if only the reply fails.
 fn both_ways(world: &World<'_>, from: &PathEnd, to: &PathEnd) -> Result<Trip, (bool, Stop)> {
     let trip = world.there(from, to).map_err(|stop| (false, stop))?;
     world.back(from, to, &trip).map_err(|stop| (true, stop))?;

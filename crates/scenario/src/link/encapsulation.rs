@@ -35,7 +35,6 @@ struct Facts {
     pads: bool,
     /// Extension headers over IPv6.
     ipv6_options: u32,
-    /// The header of the optional identifier.
     id_header: u32,
     id: Option<Identifier>,
     udp_port: Option<u16>,

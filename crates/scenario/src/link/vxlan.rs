@@ -95,7 +95,7 @@ impl Entry<VxlanTable> {
         }
     }
 
-    /// Reports duplicates. The kernel rejects a second overlay with the same VNI and port in a host.
+    /// The kernel rejects a second overlay with the same VNI and port in a host.
     fn duplicates(&self, document: &Document, problems: &mut Vec<Problem>) {
         let (vni, port) = (*self.table.vni, self.port());
         let before = document.links.vxlans.iter().take_while(|other| other.name() != self.name());

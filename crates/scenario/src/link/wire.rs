@@ -103,8 +103,8 @@ impl LinkTable for Entry<WireTable> {
     }
 }
 
-/// The range of a wire's rate. A token bucket for two packets of the maximum size must fill up before the
-/// kernel's counter overflows (2^32 ticks of 64 ns, tc-tbf(8)).
+/// A token bucket for two packets of the maximum size must fill up before the kernel's counter overflows (2^32 ticks of
+/// 64 ns, tc-tbf(8)).
 const SLOWEST: BitRate = BitRate(8e3);
 const FASTEST: BitRate = BitRate(1e12);
 

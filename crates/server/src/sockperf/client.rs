@@ -30,7 +30,7 @@ pub struct ClientSpec {
     pub cpus: Option<Vec<u32>>,
 }
 
-/// Runs a test. The server's own measurements are not available.
+/// The server's own measurements are not available.
 pub fn run_client(spec: &ClientSpec, stop: &Stop, observer: &dyn Observer) -> Result<Outcome<PingPongEnd>> {
     let messages = check(&spec.load)?;
     let socket = match spec.load.transport {

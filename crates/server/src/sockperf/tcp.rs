@@ -18,7 +18,7 @@ use workload::SocketFacts;
 
 use super::SessionOutcome;
 
-/// Serves one client. `first` contains the bytes already read. Fails if the client sends an invalid message.
+/// `first` contains the bytes already read. Fails if the client sends an invalid message.
 pub(crate) fn serve_tcp(
     socket: &TcpStream,
     first: &[u8],

@@ -73,7 +73,7 @@ pub fn is_root() -> bool {
     geteuid().is_root()
 }
 
-/// Returns whether this user namespace maps the user. A process cannot become an unmapped user.
+/// A process cannot become an unmapped user.
 pub fn is_mapped(user: &User) -> Result<bool> {
     let has = |path: &str, id: u32| {
         let map = fs::read_to_string(path).named("read", || path)?;

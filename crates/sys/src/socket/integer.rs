@@ -17,7 +17,7 @@ pub(super) fn get_int(fd: &impl AsFd, level: i32, name: u32, operation: &'static
     if status < 0 { Err(Error::last(operation, named(fd))) } else { Ok(value) }
 }
 
-/// Sets an option. `value` must have the width that the kernel expects.
+/// `value` must have the width that the kernel expects.
 pub(super) fn set<T: Integer>(
     fd: &impl AsFd,
     level: i32,

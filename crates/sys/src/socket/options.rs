@@ -109,8 +109,8 @@ pub fn busy_poll(fd: impl AsFd) -> Result<u32> {
     Ok(get_int(&fd, libc::SOL_SOCKET, name, "read SO_BUSY_POLL of")?.unsigned_abs())
 }
 
-/// Sets the type of service. The upper six bits are the DSCP (IP_TOS, ip(7), or the IPv6 traffic class). For
-/// TCP, the kernel controls the lower two bits (ECN) itself.
+/// The upper six bits are the DSCP (IP_TOS, ip(7), or the IPv6 traffic class). For TCP, the kernel controls the lower
+/// two bits (ECN) itself.
 pub fn set_tos(fd: impl AsFd, tos: u8) -> Result<()> {
     let result =
         if is_ipv6(&fd) { sockopt::set_ipv6_tclass(&fd, tos.into()) } else { sockopt::set_ip_tos(&fd, tos) };

@@ -38,7 +38,7 @@ pub struct ZeroCopySender<'a> {
 }
 
 impl<'a> ZeroCopySender<'a> {
-    /// Creates the pipe. A pipe smaller than 1 MiB, e.g. for an unprivileged user, works but is slower.
+    /// A pipe smaller than 1 MiB, e.g. for an unprivileged user, works but is slower.
     pub fn new(socket: &'a impl AsFd) -> Result<Self> {
         let (from, into) = io::pipe().named("create", || "a pipe")?;
         // SAFETY: F_SETPIPE_SZ takes an integer. On failure the pipe keeps its size.
@@ -50,7 +50,7 @@ impl<'a> ZeroCopySender<'a> {
         Ok(Self { socket, flags, pages, into, from, next: 0, piped: 0, full: false })
     }
 
-    /// Sends up to `upto` bytes. Returns `WouldBlock` if the socket accepts nothing within 50 ms.
+    /// Returns `WouldBlock` if the socket accepts nothing within 50 ms.
     pub fn send(&mut self, upto: usize) -> io::Result<usize> {
         if self.full {
             self.await_space()?;

@@ -19,7 +19,7 @@ use crate::{
 /// The number of links to request at once, so that the replies fit the socket's receive buffer.
 const ANSWERS_AT_ONCE: usize = 16;
 const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(2);
-/// How often to check the links. The kernel processes link events at least once a second.
+/// The kernel processes link events at least once a second.
 const LOOKS: u32 = 1_500;
 
 impl Creator<'_> {

@@ -47,8 +47,7 @@ impl Server {
         self.port
     }
 
-    /// Serves connections until the client ends. Fails if the client does not connect, or if it goes silent before it
-    /// has ended the test.
+    /// Fails if the client does not connect, or if it goes silent before it has ended the test.
     pub(crate) fn run(self, stop: &Stop, observer: &dyn Observer) -> Result<Outcome<ConnectEnd>> {
         let Self { spec, listener, port } = self;
         let expected = [(Purpose::Connect, CONTROL)];

@@ -51,8 +51,8 @@ pub(crate) fn run_client(
     })
 }
 
-/// Exchanges messages. The socket stays open. After an error, closing the socket resets the connection. Fails if the
-/// peer closes the connection early, or if the peer is silent for too long.
+/// The socket stays open. After an error, closing the socket resets the connection. Fails if the peer closes the
+/// connection early, or if the peer is silent for too long.
 pub fn exchange<F: Format>(
     socket: &MessageSocket,
     format: &F,

@@ -47,7 +47,7 @@ pub(super) fn run<F: Format>(
     Ok(())
 }
 
-/// Waits for the reply. A stream loses no messages, but a reply may carry a wrong number.
+/// A stream loses no messages, but a reply may carry a wrong number.
 #[inline]
 fn answered<F: Format>(
     socket: &MessageSocket,

@@ -12,7 +12,7 @@ pub(crate) const CLOSING: u64 = u64::MAX;
 pub trait Format: Clone + Send {
     fn write(&mut self, number: u64) -> &[u8];
 
-    /// Reads a received message. `next` is the lowest message number still to be sent.
+    /// `next` is the lowest message number still to be sent.
     fn read(&self, received: &[u8], next: u64) -> Reply;
 }
 
@@ -52,8 +52,7 @@ impl Message {
 }
 
 impl Message {
-    /// Returns the message number. A short message has only its low bits, so this is the latest number below `next`
-    /// with these low bits.
+    /// A short message has only its low bits, so this is the latest number below `next` with these low bits.
     #[inline]
     fn number_of(&self, received: &[u8], next: u64) -> Option<u64> {
         let (fits, head) = (self.0.len().min(8), self.0.len().min(HEADER));

@@ -80,8 +80,8 @@ impl MessageSocket {
         Inbox { bytes: vec![0; room], message, from: 0, to: 0 }
     }
 
-    /// Sends a message. Calls `wait` whenever a stream's buffer was full for a whole timeout. If there is no buffer
-    /// space for a datagram, it is dropped, as could happen anywhere on the path.
+    /// Calls `wait` whenever a stream's buffer was full for a whole timeout. If there is no buffer space for a
+    /// datagram, it is dropped, as could happen anywhere on the path.
     #[inline]
     pub fn send(&self, bytes: &[u8], wait: impl Fn() -> Result<()>) -> Result<()> {
         match &self.socket {
@@ -107,7 +107,7 @@ impl MessageSocket {
         Ok(())
     }
 
-    /// Receives a message. Waits only once, so that single bytes from a peer cannot delay the caller's clock checks.
+    /// Waits only once, so that single bytes from a peer cannot delay the caller's clock checks.
     #[inline]
     pub fn receive<'a>(&self, inbox: &'a mut Inbox) -> io::Result<Arrival<'a>> {
         if !inbox.has_message() {

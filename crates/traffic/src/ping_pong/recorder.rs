@@ -181,8 +181,8 @@ impl<'a> Recorder<'a> {
         self.working.warmup = self.warmup;
     }
 
-    /// Returns the end of the measurement. Timed-out messages count as in flight until the last reply, but not beyond
-    /// the requested time, because a message lost at the very end times out long after that.
+    /// Timed-out messages count as in flight until the last reply, but not beyond the requested time, because a message
+    /// lost at the very end times out long after that.
     fn measured_end(&self) -> u64 {
         self.returned.max(self.given_up.min(self.end))
     }

@@ -182,7 +182,7 @@ pub(super) fn dismiss(socket: &MessageSocket, greeting: Greeting, reason: Refusa
     }
 }
 
-/// Notifies the server of the end. If this datagram is lost, the client's silence reveals the end.
+/// If this datagram is lost, the client's silence reveals the end.
 pub(super) fn take_leave(socket: &MessageSocket, token: u64) {
     let mut farewell = Message::new(HEADER, token);
     let mut inbox = socket.inbox(None);

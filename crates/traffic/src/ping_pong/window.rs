@@ -6,8 +6,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 const EMPTY: u64 = u64::MAX;
-/// The number of bits that store the lateness in nanoseconds, which is enough for more than four hours. The other bits
-/// distinguish numbers that share a slot.
+/// The number of bits that store the lateness in nanoseconds, which is enough for more than four hours.
 const LATE_BITS: u32 = 44;
 const LATEST: u64 = (1 << LATE_BITS) - 2;
 

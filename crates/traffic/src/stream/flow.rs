@@ -63,8 +63,7 @@ pub enum Finish<'a> {
     External(&'a EndFlag),
 }
 
-/// A flag that ends a stream. Once it is set, a receiver continues only while data arrives, for at most half a
-/// second.
+/// Once it is set, a receiver continues only while data arrives, for at most half a second.
 #[derive(Debug, Default)]
 pub struct EndFlag(AtomicBool);
 

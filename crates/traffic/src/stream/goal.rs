@@ -54,9 +54,8 @@ impl Goal {
     }
 }
 
-/// Returns the end of the measurement. Silence after the last bytes, at `latest`, counts up to the requested time,
-/// because a stalled sender is part of the measurement. The delay until `found`, when the end of the stream was
-/// detected, does not count.
+/// Silence after the last bytes, at `latest`, counts up to the requested time, because a stalled sender is part of the
+/// measurement. The delay until `found`, when the end of the stream was detected, does not count.
 pub(super) fn end_of_record(load: &StreamSettings, begun: u64, latest: u64, found: u64) -> u64 {
     let requested = match load.until {
         Until::Elapsed(time) => begun + (load.warmup + time).0,

@@ -98,8 +98,8 @@ impl Series {
         self.measured = self.measured.map(|from| from + by);
     }
 
-    /// Ends the series. Adds the counts of intervals that ended after `now` to the last interval that started before
-    /// it. Merges a remainder shorter than half an interval into the previous one.
+    /// Adds the counts of intervals that ended after `now` to the last interval that started before it. Merges a
+    /// remainder shorter than half an interval into the previous one.
     pub(super) fn finish(mut self, now: u64, reading: Reading) -> Vec<Interval> {
         let has_losses =
             reading.datagrams.is_some_and(|sample| sample.count > 0 || sample.lost != 0 || sample.strays > 0);
@@ -120,8 +120,7 @@ impl Series {
         }
     }
 
-    /// Merges the last interval into the previous one. Returns `false` if there is no previous interval, or if the
-    /// warm-up ended between the two intervals.
+    /// Returns `false` if there is no previous interval, or if the warm-up ended between the two intervals.
     fn join_last(&mut self) -> bool {
         let [.., before, rest] = self.intervals.as_mut_slice() else { return false };
         if before.warmup != rest.warmup {

@@ -216,7 +216,7 @@ impl Decided {
 }
 
 impl Boots {
-    /// Returns the remaining boot time. If no guest has booted yet, returns the number of guests.
+    /// If no guest has booted yet, returns the number of guests.
     fn remaining(&self, now: Instant) -> Result<Duration, usize> {
         let left = self.guests.saturating_sub(self.taken.len());
         if left == 0 {

@@ -23,7 +23,7 @@ use crate::{
 
 const MOST: usize = 200;
 
-/// The two runs to compare. `a` is the reference.
+/// `a` is the reference.
 #[derive(Debug, Deserialize)]
 pub(super) struct Pair {
     pub(super) a: String,

@@ -279,7 +279,6 @@ pub(in crate::rules) fn costly(millis: u64) -> Fixture {
     run
 }
 
-/// Makes the sender's socket report bbr.
 pub(in crate::rules) fn use_bbr(trial: &mut Trial) {
     let Measurement::Stream(data) = &mut trial.measurement else { return };
     data.flows[0].sender.socket.congestion = Some("bbr".into());

@@ -49,7 +49,7 @@ fn of_monitor(at: &Path, stop: &Arc<AtomicBool>) -> anyhow::Result<SelectedMachi
     Ok(SelectedMachine { qemu, monitor: Some(answers) })
 }
 
-/// Returns the error. If the argument is the PID of another process, the error says that.
+/// If the argument is the PID of another process, the error says that.
 fn not_found(named: &str, error: TargetError) -> Misuse {
     match named.parse().map(probe::process) {
         Ok(Ok(process)) if matches!(error, TargetError::NoQemu { .. }) => {

@@ -7,7 +7,7 @@ use memory::{MemorySample, parse_recording};
 
 use crate::{bounded_file, output};
 
-/// Reads all samples in order. If a crash left an incomplete line, prints a warning and skips this line.
+/// If a crash left an incomplete line, prints a warning and skips this line.
 pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<MemorySample>> {
     let cannot = || format!("cannot read the recording {}", path.display());
     let text = File::open(path).and_then(bounded_file::read_ours).with_context(cannot)?;

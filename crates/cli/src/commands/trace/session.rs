@@ -18,7 +18,7 @@ pub(super) struct Probes {
 }
 
 impl Probes {
-    /// Loads the probes, and records which probes are unavailable. Fails if no probe can be loaded.
+    /// Fails if no probe can be loaded.
     pub(super) fn load(kinds: &[ProbeKind], fallback: Fallback) -> Result<Self> {
         let mut probes = Self { loaded: Vec::new(), missing: Vec::new() };
         let mut refused = None;
@@ -145,7 +145,7 @@ fn counters(namespace: Option<u64>) -> Vec<DeviceCounters> {
     inside.first().map(|process| probe::namespace_devices(process.pid)).unwrap_or_default()
 }
 
-/// Returns the increase of the counters. The counters of a new device start at 0.
+/// The counters of a new device start at 0.
 fn passed(now: &DeviceCounters, before: &[DeviceCounters]) -> DeviceCounters {
     let zero = DeviceCounters::default();
     let before = before.iter().find(|device| device.device == now.device).unwrap_or(&zero);

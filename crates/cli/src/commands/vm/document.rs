@@ -18,7 +18,6 @@ pub(super) struct Document {
     pub(super) booted_within: Option<Nanos>,
     /// Time from the VMM's start to the agent's greeting, in nanoseconds.
     pub(super) ready_within: Nanos,
-    /// Earlier boot attempts that failed.
     pub(super) hung_starts: u32,
     pub(super) environment: Environment,
     pub(super) probes: Vec<&'static str>,
@@ -28,7 +27,7 @@ pub(super) struct Document {
 #[derive(Debug, Serialize)]
 pub(super) struct Guest {
     pub(super) monitor: Monitor,
-    /// The board. Only set if the VMM supports several boards.
+    /// Only set if the VMM supports several boards.
     pub(super) board: Option<Board>,
     pub(super) vcpus: u32,
     pub(super) memory: Bytes,
@@ -43,7 +42,6 @@ pub(super) struct Network {
 }
 
 impl Document {
-    /// Version of the format.
     pub(super) const SCHEMA: u32 = 1;
 
     pub(super) fn table(&self) -> String {

@@ -64,7 +64,7 @@ impl PrivateKey {
         self.0.size()
     }
 
-    /// Decrypts a token. A ciphertext of the wrong length is rejected without decrypting it.
+    /// A ciphertext of the wrong length is rejected without decrypting it.
     pub(super) fn decrypt(&self, padding: Padding, secret: &[u8], entropy: Entropy<'_>) -> Option<Vec<u8>> {
         if secret.len() != self.size() {
             return None;

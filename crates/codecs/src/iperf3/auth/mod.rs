@@ -59,8 +59,7 @@ pub enum LoginDenial {
 pub type Entropy<'a> = &'a mut dyn FnMut(&mut [u8]);
 
 impl Credentials {
-    /// Encrypts the credentials. `now` is in seconds since 1970. Fails if user name and password are too long for
-    /// the key.
+    /// `now` is in seconds since 1970. Fails if user name and password are too long for the key.
     pub fn token(
         &self,
         key: &PublicKey,
@@ -90,7 +89,7 @@ impl Claim {
         STANDARD.decode(token).is_ok_and(|secret| secret.len() == key.size())
     }
 
-    /// Checks a token. `now` is in seconds since 1970, `skew` in seconds.
+    /// `now` is in seconds since 1970, `skew` in seconds.
     pub fn judge(&self, users: &Users, now: i64, skew: i64) -> Result<(), LoginDenial> {
         let known = users.contains(&self.credentials);
         let seconds = now.saturating_sub(self.at);

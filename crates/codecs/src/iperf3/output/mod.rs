@@ -79,8 +79,7 @@ pub struct Cpu {
 }
 
 impl Output {
-    /// Parses iperf3's output. If a key occurs twice, its first value is used. In 3.7 and 3.8, a second sum belongs
-    /// to the other direction.
+    /// If a key occurs twice, its first value is used. In 3.7 and 3.8, a second sum belongs to the other direction.
     pub fn parse(json: &str) -> serde_json::Result<Self> {
         let once: once::Once = serde_json::from_str(json)?;
         serde_json::from_value(once.0)

@@ -40,7 +40,7 @@ impl Params {
         }
     }
 
-    /// Returns the allowed lengths. If a UDP client omits the length, datagrams may have any length.
+    /// If a UDP client omits the length, datagrams may have any length.
     fn lengths(&self) -> RangeInclusive<i64> {
         match self.transport() {
             Transport::Udp if self.len == 0 => 0..=0,

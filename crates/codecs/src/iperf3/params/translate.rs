@@ -31,8 +31,8 @@ pub struct Unsayable {
 }
 
 impl Params {
-    /// Converts settings to parameters. Fails if the warm-up is not a whole number of seconds, if it is combined with
-    /// a byte limit, or if a value exceeds the limits of an iperf3 server.
+    /// Fails if the warm-up is not a whole number of seconds, if it is combined with a byte limit, or if a value
+    /// exceeds the limits of an iperf3 server.
     pub fn of(load: &StreamSettings) -> Result<Self, Unsayable> {
         let (time, num) = match load.until {
             Until::Elapsed(time) => (whole(time.0.div_ceil(SECOND)), 0),
@@ -71,8 +71,8 @@ impl Params {
         Ok(params)
     }
 
-    /// Converts parameters to settings. Call [`Self::check`] first. The interval defaults to one second. It has a
-    /// minimum, which bounds the memory for samples.
+    /// Call [`Self::check`] first. The interval defaults to one second. It has a minimum, which bounds the memory for
+    /// samples.
     #[must_use]
     pub fn load(&self) -> StreamSettings {
         let transport = self.transport();
@@ -104,7 +104,7 @@ impl Params {
         Nanos((time.0 / MOST_SAMPLES).saturating_mul(self.streams().len() as u64))
     }
 
-    /// Returns when the test ends. Assumes that blocks are full. An unlimited test ends after a day.
+    /// Assumes that blocks are full. An unlimited test ends after a day.
     fn until(&self, length: u64) -> Until {
         match (self.num, self.blockcount) {
             (0, 0) if self.time == 0 => Until::Elapsed(DAY),

@@ -212,7 +212,7 @@ impl Reading {
         !alone
     }
 
-    /// Builds all connections. If any connection's intervals disagree with its summary, all use their summaries.
+    /// If any connection's intervals disagree with its summary, all use their summaries.
     fn streams(&mut self, ends: &[EndStream], summary: &Summary) -> (Vec<Stream>, Vec<Agreement>) {
         let connection = std::mem::take(&mut self.streams);
         let summaries: Vec<Summaries> =

@@ -13,7 +13,7 @@ impl<'a, R> Table<'a, R> {
         Self { columns: Vec::new() }
     }
 
-    /// Adds a column with its unit in the heading. The cell of an unknown value is empty rather than zero.
+    /// The cell of an unknown value is empty rather than zero.
     pub(super) fn column<T: ToString>(
         mut self,
         name: &str,

@@ -14,7 +14,7 @@ struct Row<'a> {
     path: Option<&'a str>,
     workload: Option<&'a str>,
     levels: Option<&'a BTreeMap<String, String>>,
-    /// The value of the metric. Probed trials have a value, too.
+    /// Probed trials have a value, too.
     value: Option<f64>,
     trial: Option<&'a Trial>,
 }

@@ -139,7 +139,7 @@ fn longest_word(text: &str, weight: Weight) -> f64 {
     words.fold(0.0, f64::max)
 }
 
-/// Lets long words break. `markup` may contain tags and character references.
+/// `markup` may contain tags and character references.
 fn breakable(markup: &str) -> String {
     let (mut broken, mut run, mut is_tag) = (String::with_capacity(markup.len()), 0, false);
     let mut is_reference = false;

@@ -10,7 +10,6 @@ use crate::{
 
 const GAP: usize = 2;
 const INDENT: usize = 2;
-/// A longer word in a title may be broken at hyphens.
 const SHORT_WORD: usize = 8;
 /// If a row needs more lines than this, the table becomes key-value pairs.
 const MOST_LINES: usize = 4;

@@ -16,7 +16,7 @@ struct Word {
     spaced: bool,
 }
 
-/// Wraps text at spaces. Only breaks a word if the word is wider than a line.
+/// Only breaks a word if the word is wider than a line.
 pub(super) fn wrap(text: &Text, width: usize) -> Vec<Line> {
     let width = width.max(1);
     let mut lines: Vec<Characters> = vec![Characters::new()];

@@ -53,7 +53,7 @@ pub(super) fn levels(entry: &Entry<FactorTable>, vary: Vary, problems: &mut Vec<
     levels
 }
 
-/// Reports references to unknown factors. A factor with invalid values counts as known.
+/// A factor with invalid values counts as known.
 pub(super) fn unknown(document: &Document, factors: &[WrittenFactor<'_>]) -> Vec<Problem> {
     let numbers = factors.iter().filter(|one| one.vary.is_counted());
     let names: Vec<&str> = numbers.map(|one| one.entry.name()).collect();

@@ -11,9 +11,8 @@ use crate::{
     vm::VirtioNet,
 };
 
-/// The minimum ring size. With fewer slots than the largest packet needs (`MAX_SKB_FRAGS` plus 2), a driver
-/// that has stopped its queue never restarts it. The size of a virtio ring is a power of two (VIRTIO 1.2,
-/// section 2.7), up to 32768.
+/// With fewer slots than the largest packet needs (`MAX_SKB_FRAGS` plus 2), a driver that has stopped its queue never
+/// restarts it. The size of a virtio ring is a power of two (VIRTIO 1.2, section 2.7), up to 32768.
 const FEWEST: u32 = 32;
 const MOST: u32 = 32_768;
 

@@ -61,7 +61,7 @@ pub struct Options {
     pub burst: Option<u32>,
     /// The `-k` flag, if the amount was specified in blocks.
     pub blocks: Option<u64>,
-    /// The CPUs for the server's threads. A stock server uses only the first one.
+    /// A stock server uses only the first one.
     pub server_cpus: Option<Vec<u32>>,
     /// `-T`.
     pub title: Option<String>,
@@ -114,8 +114,8 @@ pub enum ServerOutput {
     Json(Value),
 }
 
-/// Runs a test. Fails if iperf3's protocol cannot express a setting, or if the server refuses or aborts the test.
-/// Forwards a stop request to the server.
+/// Fails if iperf3's protocol cannot express a setting, or if the server refuses or aborts the test. Forwards a stop
+/// request to the server.
 pub fn run_client(spec: &ClientSpec, stop: &Stop, observer: &dyn Observer) -> Result<Report> {
     let pkcs1 = spec.options.credentials.as_ref().and_then(|credentials| credentials.pkcs1_padding);
     if pkcs1.is_some() || spec.options.credentials.is_none() {

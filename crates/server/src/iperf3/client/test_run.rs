@@ -231,8 +231,8 @@ impl TestRun<'_> {
         Ok(received >= requested)
     }
 
-    /// Waits for data in flight. Without this wait, the two ends would count different amounts, because the server
-    /// closes its streams as soon as the test ends.
+    /// Without this wait, the two ends would count different amounts, because the server closes its streams as soon as
+    /// the test ends.
     fn drain(&self, state: &LoopState<'_>) {
         let limit = || match self.load.until {
             Until::Sent(_) if !self.stop.is_asked() => ARRIVED,

@@ -38,7 +38,7 @@ pub(super) fn intervals(facts: &Facts<'_>, streams: &[Stream<'_>]) -> Vec<Interv
     (0..count).map(interval).collect()
 }
 
-/// Adds up the measures. Returns `None` if there are no measures. Jitter is averaged, as in iperf3.
+/// Returns `None` if there are no measures. Jitter is averaged, as in iperf3.
 pub(super) fn sum(measures: &[Measure]) -> Option<Measure> {
     let first = measures.first()?;
     let total = |of: fn(&Measure) -> Option<i64>| measures.iter().filter_map(of).reduce(i64::saturating_add);

@@ -23,7 +23,7 @@ const GLANCE: Duration = Duration::from_millis(10);
 
 /// The timeout for clients that only receive, unless the server's idle timeout is shorter.
 const KEEPALIVE: Nanos = Nanos::from_secs(10);
-/// The shortest timeout. The first keepalive probe is sent after a second, and its reply may take another second.
+/// The first keepalive probe is sent after a second, and its reply may take another second.
 const SHORTEST: Nanos = Nanos::from_secs(2);
 /// Milliseconds of silence after which a probe is sent every [`AGAIN`]. If loss towards the client is heavy, most of
 /// the probes are lost too.

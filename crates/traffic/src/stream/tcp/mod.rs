@@ -17,7 +17,7 @@ use crate::{
     workers::SharedState,
 };
 
-/// The shortest timeout. The kernel's timers have a granularity of a few milliseconds.
+/// The kernel's timers have a granularity of a few milliseconds.
 const SHORTEST: Duration = Duration::from_millis(5);
 
 pub(super) fn run(

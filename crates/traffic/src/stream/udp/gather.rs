@@ -102,7 +102,7 @@ fn open(address: SocketAddr, settings: &SocketSettings, shared: bool) -> Result<
     Ok(socket.into())
 }
 
-/// Replies to repeated greetings. If a reply is lost, the client's next greeting arrives at the connected socket.
+/// If a reply is lost, the client's next greeting arrives at the connected socket.
 fn repeat_replies(gathered: &TrialSockets) -> Result<()> {
     let mut bytes = [0; LENGTH + 1];
     for place in gathered.values() {

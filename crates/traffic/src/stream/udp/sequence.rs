@@ -9,7 +9,7 @@ use workload::DatagramSample;
 
 use crate::stream::{interval_sampler::Sampled, series::Reading};
 
-/// The size of the window. Its bits take 32 KiB, but use only one or two cache lines unless datagrams are reordered.
+/// Its bits take 32 KiB, but use only one or two cache lines unless datagrams are reordered.
 pub(super) const WINDOW: u64 = 1 << 18;
 
 const BITS: u64 = u64::BITS as u64;

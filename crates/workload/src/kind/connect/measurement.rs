@@ -37,7 +37,6 @@ impl ConnectData {
 #[expect(clippy::large_enum_variant, reason = "one per trial and end: boxing would save nothing")]
 pub enum ConnectEnd {
     Client(ConnectData),
-    /// The server records nothing.
     Server,
 }
 

@@ -173,7 +173,7 @@ impl Interval {
         BitRate::of(self.bytes, self.end - self.start)
     }
 
-    /// Combines two intervals. The result is part of the warm-up only if both are.
+    /// The result is part of the warm-up only if both are.
     #[must_use]
     pub fn and(&self, after: &Self) -> Self {
         Self {
