@@ -190,7 +190,7 @@ pub(crate) fn tunnels_have_the_documented_headers_and_encrypt() {
     let qmp = format!("unix:{},server,nowait", at("guest.qmp"));
     let flags = ["-m", "1G", "-serial", &serial[0], "-serial", &serial[1], "-qmp", &qmp].map(str::to_owned);
     let machine = Machine::start(folder, "guest", &kernel, "", &flags);
-    let captured = wait_until(PATIENCE, || machine.printed("all is captured") > 0);
+    let captured = wait_until(3 * PATIENCE, || machine.printed("all is captured") > 0);
     let console = fs::read_to_string(at("guest.console")).unwrap_or_default();
     assert!(captured, "{console}");
 
@@ -238,7 +238,7 @@ fn packets(capture: &str) -> Vec<(String, Vec<u8>)> {
     let mut frames = Vec::new();
     while let Some(length) = rest.get(8..12) {
         let length = u32::from_le_bytes(length.try_into().expect("4 bytes")) as usize;
-        let (frame, next) = rest[16..].split_at(length);
+        let (frame, next) = rest[16..].split_at_checked(length).expect("the capture is complete");
         frames.push(frame.to_vec());
         rest = next;
     }

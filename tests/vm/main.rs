@@ -300,9 +300,9 @@ const CASES: &[Case] = &[
         test: variants::guests_of_shipped_scenarios,
     },
     Case {
-        name: "guests_with_different_kernels_and_qemu_programs_are_measured_in_one_run",
+        name: "guests_with_different_kernels_are_measured_in_one_run",
         needs: MEASURED,
-        test: variants::kernels_and_programs_of_guests,
+        test: variants::kernels_of_guests,
     },
     Case {
         name: "guest_without_a_scenario_describes_its_device",

@@ -89,7 +89,6 @@ mod tests {
             resident: None,
             settings: None,
             kernel: None,
-            monitor: None,
         }];
         assert_eq!(Commands::of(&header).at_sender(&path.name, &["ip -s link"]), ["ip -s link"]);
         assert_eq!(Commands::of(&header).probed("").len(), 1);

@@ -160,7 +160,6 @@ fn machine(run: &mut Fixture, host: &str, board: &str, vhost: bool) {
             vhost,
         }),
         kernel: None,
-        monitor: None,
     });
 }
 

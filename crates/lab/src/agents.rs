@@ -123,17 +123,13 @@ impl Agents {
 
     pub(crate) fn booted(&self, lab: &Lab) -> Vec<BootedMachine> {
         let booted = self.endpoints.iter().filter(|(_, endpoint)| endpoint.machine.boot().own_kernel);
-        let machines = booted.map(|(host, endpoint)| {
-            let (kernel, monitor) = endpoint.machine.versions().map(|it| (it.kernel, it.monitor)).unzip();
-            BootedMachine {
-                host: host.to_string(),
-                booted: endpoint.machine.condition().booted_within.map(Nanos::from),
-                ready: endpoint.ready_within.unwrap_or_default().into(),
-                resident: machine::resident(&endpoint.machine.pids()),
-                settings: lab.vm(host).map(Vm::record),
-                kernel,
-                monitor,
-            }
+        let machines = booted.map(|(host, endpoint)| BootedMachine {
+            host: host.to_string(),
+            booted: endpoint.machine.condition().booted_within.map(Nanos::from),
+            ready: endpoint.ready_within.unwrap_or_default().into(),
+            resident: machine::resident(&endpoint.machine.pids()),
+            settings: lab.vm(host).map(Vm::record),
+            kernel: endpoint.machine.guest_kernel().map(str::to_owned),
         });
         machines.collect()
     }

@@ -118,10 +118,11 @@ impl Monitors<'_> {
             Some(known) => known.clone(),
             None => {
                 let vms = self.request.scenario.lab.hosts.iter().filter_map(|host| host.vm.as_ref());
+                let vms = vms.filter(|other| other.kernel == vm.kernel);
                 let of_balloons: BTreeSet<BalloonMethod> = vms.filter_map(|vm| vm.balloon).collect();
                 let further = of_balloons.into_iter().flat_map(Qemu::modules_of).copied();
                 let modules: Vec<&str> = Qemu::MODULES.iter().copied().chain(further).collect();
-                let kernel = kernel(vm)?;
+                let kernel = kernel(host, vm)?;
                 (kernel.clone(), self.image(&kernel, &modules)?)
             }
         };
@@ -136,7 +137,7 @@ impl Monitors<'_> {
         let known = match self.firecracker.get(&vm.kernel) {
             Some(known) => known.clone(),
             None => {
-                let kernel = kernel(vm)?;
+                let kernel = kernel(host, vm)?;
                 let image = self.image(&kernel, Firecracker::MODULES)?;
                 let kernel = Arc::new(kernel.uncompressed().map_err(MachineError::from)?);
                 ForFirecracker { kernel, image }
@@ -177,11 +178,14 @@ impl Monitors<'_> {
     }
 }
 
-fn kernel(vm: &Vm) -> Result<Kernel, MachineError> {
-    Ok(match &vm.kernel {
-        GuestKernel::Newest => Kernel::installed()?,
-        chosen => Kernel::chosen(chosen, None)?,
-    })
+fn kernel(host: &HostName, vm: &Vm) -> Result<Kernel, RunError> {
+    match &vm.kernel {
+        GuestKernel::Newest => Ok(Kernel::installed().map_err(MachineError::from)?),
+        chosen => Kernel::chosen(chosen, None).map_err(|error| {
+            let reason = format!("virtual machine `{host}` cannot have `kernel = \"{chosen}\"`: {error}");
+            RunError::Lacks { reason }
+        }),
+    }
 }
 
 #[cfg(test)]

@@ -53,10 +53,9 @@ pub fn run_inside<S: Sink>(
     observer: &mut dyn Observer,
     stop: &Stop,
 ) -> Result<Outcome, RunError> {
-    let vms = request.scenario.lab.hosts.iter().filter_map(|host| host.vm.as_ref());
-    if vms.into_iter().any(|vm| vm.qemu.is_some() || vm.kernel != GuestKernel::Newest) {
+    if chooses_kernel(&request.scenario.lab) {
         let reason =
-            "a virtual hypervisor has no other kernel or QEMU, so remove `kernel` and `qemu` from `[vms]`";
+            "a virtual hypervisor has only its own kernel for guests, so remove `kernel` from `[vms]`";
         return Err(RunError::Lacks { reason: format!("{}; {reason}", inside.reason) });
     }
     observer.event(&Event::Step("booting a virtual hypervisor"));
@@ -94,9 +93,14 @@ pub fn missing_here(scenario: &Scenario, plan: &Plan, firecracker: Option<&FileP
         let (layer, reason) =
             links.find_map(|link| Some((link.layer(), topology::missing(link.layer())?)))?;
         let is_existing = |host: &Host| host.existing.is_some();
-        let can_move = !scenario.lab.hosts.iter().any(is_existing) && can_emulate();
+        let can_move =
+            !scenario.lab.hosts.iter().any(is_existing) && !chooses_kernel(&scenario.lab) && can_emulate();
         can_move.then(|| format!("this machine cannot create `{layer}` tunnels: {reason}"))
     })
+}
+
+fn chooses_kernel(lab: &Lab) -> bool {
+    lab.hosts.iter().filter_map(|host| host.vm.as_ref()).any(|vm| vm.kernel != GuestKernel::Newest)
 }
 
 fn commission(request: &Request<'_>, inside: &Inside) -> Commission {

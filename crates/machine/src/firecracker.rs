@@ -194,6 +194,10 @@ impl Machine for Firecracker {
         Boot { patience, own_kernel: true, may_hang: false }
     }
 
+    fn guest_kernel(&self) -> Option<&str> {
+        Some(self.kernel.release())
+    }
+
     fn condition(&self) -> Condition {
         let booted = |running: &Running| Some(running.first_process.get()?.duration_since(running.started));
         Condition {

@@ -87,19 +87,12 @@ pub trait Machine: Send {
         Err(std::io::Error::new(std::io::ErrorKind::Unsupported, reason))
     }
 
-    fn versions(&self) -> Option<GuestVersions> {
+    /// Returns the release of a booted kernel, e.g. `6.1.0-56-cloud-amd64`.
+    fn guest_kernel(&self) -> Option<&str> {
         None
     }
 
     fn condition(&self) -> Condition;
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GuestVersions {
-    /// E.g. `6.1.0-56-cloud-amd64`.
-    pub kernel: String,
-    /// E.g. `QEMU emulator version 7.2.22`.
-    pub monitor: String,
 }
 
 /// The default is for a machine that is already running.

@@ -14,7 +14,6 @@ mod write_half;
 
 use std::{
     os::{fd::OwnedFd, unix::net::UnixStream},
-    path::Path,
     process::{ExitStatus, Stdio},
     sync::Arc,
     time::{Duration, Instant},
@@ -37,7 +36,7 @@ use self::{
     write_half::HangsUp,
 };
 use crate::{
-    Boot, Condition, GuestVersions, Machine,
+    Boot, Condition, Machine,
     channel::Channel,
     error::MachineError,
     guest::{Image, Kernel},
@@ -122,13 +121,12 @@ impl Qemu {
         self
     }
 
-    /// Returns the first line of `qemu-system-x86_64 -version`.
     pub fn version() -> Result<String, QemuError> {
-        version(Path::new(PROGRAM))
-    }
-
-    fn program(&self) -> &Path {
-        self.vm.qemu.as_deref().unwrap_or(Path::new(PROGRAM))
+        let mut command = crate::without_environment(PROGRAM);
+        command.arg("-version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let child = sys::child::spawn_in(&mut command, None, PROGRAM).map_err(QemuError::of_start)?;
+        let output = child.wait_with_output()?.stdout;
+        Ok(String::from_utf8_lossy(&output).lines().next().unwrap_or_default().to_owned())
     }
 
     fn run(&self) -> Result<Started, QemuError> {
@@ -150,7 +148,7 @@ impl Qemu {
             inherited.extend(numbers.into_iter().zip(plugin.descriptors()?));
         }
         self.inherit_queues(&mut inherited)?;
-        let mut command = crate::without_environment(self.program());
+        let mut command = crate::without_environment(PROGRAM);
         command
             .args(arguments::build(self))
             .stdin(Stdio::null())
@@ -160,10 +158,8 @@ impl Qemu {
         command.fd_mappings(mappings.collect()).expect("descriptor numbers are unique");
         let started = Instant::now();
         let confines = confinement::prepare(self).map_err(QemuError::Start)?;
-        let mut child = sys::child::spawn_confined(command, confines, &self.program().to_string_lossy())
-            .map_err(|error| {
-                if self.vm.qemu.is_some() { QemuError::Start(error) } else { QemuError::of_start(error) }
-            })?;
+        let mut child =
+            sys::child::spawn_confined(command, confines, PROGRAM).map_err(QemuError::of_start)?;
         self.words.keep(child.stderr.take().expect("it is a pipe"), |line| !line.contains(NO_CPU_FEATURE));
         let first_process = self.words.keep_console(console.0, UNSURE);
         match self.connect_monitor(qmp.0, child.id()) {
@@ -209,14 +205,6 @@ impl Qemu {
     }
 }
 
-fn version(program: &Path) -> Result<String, QemuError> {
-    let mut command = crate::without_environment(program);
-    command.arg("-version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let child = sys::child::spawn_in(&mut command, None, PROGRAM).map_err(QemuError::of_start)?;
-    let output = child.wait_with_output()?.stdout;
-    Ok(String::from_utf8_lossy(&output).lines().next().unwrap_or_default().to_owned())
-}
-
 impl Machine for Qemu {
     fn start(&mut self) -> Result<Channel, MachineError> {
         if self.running.is_some() {
@@ -246,9 +234,8 @@ impl Machine for Qemu {
         }
     }
 
-    fn versions(&self) -> Option<GuestVersions> {
-        let monitor = version(self.program()).ok()?;
-        Some(GuestVersions { kernel: self.kernel.release().to_owned(), monitor })
+    fn guest_kernel(&self) -> Option<&str> {
+        Some(self.kernel.release())
     }
 
     /// On an idle machine, an emulated guest with one CPU boots in 3 to 4 s, and each additional CPU adds

@@ -113,9 +113,6 @@ pub struct BootedMachine {
     /// Release of the guest's kernel, e.g. `6.1.0-56-cloud-amd64`. `None` if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
-    /// Version of the monitor, as it prints it. `None` if unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub monitor: Option<String>,
 }
 
 /// How a virtual machine is configured.

@@ -21,7 +21,13 @@ impl FromStr for GuestKernel {
     /// name.
     fn from_str(text: &str) -> Result<Self, Infallible> {
         let is_release = text.starts_with(|letter: char| letter.is_ascii_digit()) && !text.contains('/');
-        Ok(if is_release { Self::Release(text.to_owned()) } else { Self::File(text.into()) })
+        Ok(if text == "newest" {
+            Self::Newest
+        } else if is_release {
+            Self::Release(text.to_owned())
+        } else {
+            Self::File(text.into())
+        })
     }
 }
 
@@ -41,6 +47,7 @@ mod tests {
 
     #[test]
     fn parses_releases_and_files() {
+        assert_eq!("newest".parse(), Ok(GuestKernel::Newest));
         for text in ["6.1", "6.12.117+deb12-cloud-amd64", "6"] {
             assert_eq!(text.parse(), Ok(GuestKernel::Release(text.to_owned())));
         }

@@ -1,7 +1,5 @@
 //! A resolved virtual machine: the guest's hardware, and how its packets are processed.
 
-use std::path::PathBuf;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Bytes;
@@ -13,9 +11,6 @@ use crate::guest_kernel::GuestKernel;
 pub struct Vm {
     #[serde(default)]
     pub monitor: Monitor,
-    /// The QEMU program, or `None` for the program on the `PATH`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub qemu: Option<PathBuf>,
     #[serde(default, skip_serializing_if = "is_newest")]
     pub kernel: GuestKernel,
     pub board: Board,
@@ -83,7 +78,6 @@ impl Default for Vm {
     fn default() -> Self {
         Self {
             monitor: Monitor::Qemu,
-            qemu: None,
             kernel: GuestKernel::Newest,
             board: Board::Q35,
             vcpus: 1,

@@ -51,7 +51,6 @@ fn record(scenario: &Scenario, plan: &Plan) -> RunRecord {
             resident: None,
             settings,
             kernel: None,
-            monitor: None,
         })
     };
     header.machines = scenario.lab.hosts.iter().filter_map(machine).collect();

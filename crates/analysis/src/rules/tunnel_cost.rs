@@ -33,8 +33,8 @@ struct Cost<'a> {
     worse: f64,
 }
 
-/// Makes one finding per workload, about the setting with the lowest cost. Additional losses at other settings are
-/// due to these settings.
+/// Makes one finding per workload and kind of tunnel, about the setting with the lowest cost. Additional losses at other
+/// settings are due to these settings.
 fn look(context: &Context<'_>) -> Vec<Claim> {
     let costs: Vec<Cost<'_>> = context
         .findings
@@ -42,9 +42,15 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
         .iter()
         .flat_map(|breakdown| breakdown.steps.iter().filter_map(move |step| cost(breakdown, step)))
         .collect();
-    let mut workloads: Vec<&str> = costs.iter().map(|cost| cost.breakdown.workload.as_str()).collect();
-    workloads.dedup();
-    workloads.into_iter().filter_map(|workload| finding(workload, &costs, context)).collect()
+    let group = |cost: &Cost<'_>| (cost.breakdown.workload.clone(), cost.tunnel.layer);
+    let mut groups: Vec<(String, &str)> = Vec::new();
+    for cost in &costs {
+        if !groups.contains(&group(cost)) {
+            groups.push(group(cost));
+        }
+    }
+    let of_group = |wanted: &(String, &str)| costs.iter().filter(|cost| group(cost) == *wanted).collect();
+    groups.iter().filter_map(|wanted| finding(of_group(wanted), context)).collect()
 }
 
 fn cost<'a>(breakdown: &'a CostBreakdown, step: &'a CostStep) -> Option<Cost<'a>> {
@@ -58,8 +64,7 @@ fn cost<'a>(breakdown: &'a CostBreakdown, step: &'a CostStep) -> Option<Cost<'a>
     Some(Cost { tunnel, breakdown, step, cost, worse })
 }
 
-fn finding(workload: &str, costs: &[Cost<'_>], context: &Context<'_>) -> Option<Claim> {
-    let own: Vec<&Cost<'_>> = costs.iter().filter(|cost| cost.breakdown.workload == workload).collect();
+fn finding(own: Vec<&Cost<'_>>, context: &Context<'_>) -> Option<Claim> {
     let least = own.iter().smallest(|one| one.worse)?;
     let Tunnel { layer, name, .. } = least.tunnel;
     let others: Vec<&str> = least.step.adds.iter().map(String::as_str).filter(|it| it != layer).collect();
@@ -74,7 +79,11 @@ fn finding(workload: &str, costs: &[Cost<'_>], context: &Context<'_>) -> Option<
     Some(
         Claim::new(
             Severity::Note,
-            phrase![format!("The {name} layer{together} "), change, format!(" {of} {workload}")],
+            phrase![
+                format!("The {name} layer{together} "),
+                change,
+                format!(" {of} {}", least.breakdown.workload)
+            ],
         )
         .detail(format!("{} vs {below}{settings}", least.step.path))
         .with_results(own.iter().map(|cost| cost.step.result.clone()))

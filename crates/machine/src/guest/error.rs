@@ -12,8 +12,8 @@ pub enum GuestError {
     )]
     NoKernel { folder: PathBuf },
     #[error(
-        "no kernel {release} is installed for guests; installed: {installed}; choose one of these (--kernel, \
-         PLUMB_GUEST_KERNEL) or install {release} with its modules"
+        "no kernel {release} is installed for guests; installed: {installed}; choose one of these \
+         or install {release} with its modules"
     )]
     NoSuchRelease { release: String, installed: String },
     #[error("cannot read {what} {path}: {source}")]
@@ -24,8 +24,8 @@ pub enum GuestError {
         source: io::Error,
     },
     #[error(
-        "cannot find the modules of kernel {image}: its name has no release, e.g. vmlinuz-6.1.0; pass their \
-         folder with --modules"
+        "cannot find the modules of kernel {image}: its name has no release; call it \
+         vmlinuz-RELEASE, or use `plumb vm run --modules`"
     )]
     NoRelease { image: PathBuf },
     #[error("{image} is not a bootable x86 kernel (bzImage or ELF file)")]

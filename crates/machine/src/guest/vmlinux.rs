@@ -24,12 +24,18 @@ const LARGEST: u64 = 1 << 30;
 #[derive(Debug)]
 pub struct Vmlinux {
     file: File,
+    release: String,
 }
 
 impl Vmlinux {
     #[must_use]
     pub fn file(&self) -> &File {
         &self.file
+    }
+
+    #[must_use]
+    pub(crate) fn release(&self) -> &str {
+        &self.release
     }
 
     pub(crate) fn path(&self) -> PathBuf {
@@ -55,7 +61,7 @@ impl Kernel {
         }
         file.rewind()?;
         sys::memory_file::seal(&file)?;
-        Ok(Vmlinux { file })
+        Ok(Vmlinux { file, release: self.release().to_owned() })
     }
 }
 

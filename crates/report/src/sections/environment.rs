@@ -67,16 +67,16 @@ fn machine(environment: &Environment, paths: &[PathRecord]) -> Vec<(String, Text
     .to_vec()
 }
 
-/// One row for each kernel and monitor.
+/// Returns one row for each kernel.
 fn guests(machines: &[BootedMachine]) -> Vec<(String, Text)> {
-    let mut hosts: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
+    let mut hosts: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for machine in machines {
-        if let (Some(kernel), Some(monitor)) = (&machine.kernel, &machine.monitor) {
-            hosts.entry((kernel, monitor)).or_default().push(&machine.host);
+        if let Some(kernel) = &machine.kernel {
+            hosts.entry(kernel).or_default().push(&machine.host);
         }
     }
-    let row = |((kernel, monitor), hosts): ((&str, &str), Vec<&str>)| {
-        (format!("Kernel of {}", hosts.join(", ")), format!("Linux {kernel} ({monitor})").into())
+    let row = |(kernel, hosts): (&str, Vec<&str>)| {
+        (format!("Kernel of {}", hosts.join(", ")), format!("Linux {kernel}").into())
     };
     hosts.into_iter().map(row).collect()
 }

@@ -94,7 +94,7 @@ fn fault(entry: &Entry<FaultTable>, problems: &mut Vec<Problem>) -> Option<Fault
         share.map_or(0, |share| (share.0 * 1e6).round() as u32)
     });
     let impairment = fault::Impairment { delay, jitter, loss, duplicate, reorder };
-    if **kind == Impairment {
+    if **kind == Impairment && keys.problems.len() == before {
         keys.impairment(impairment);
     }
     if problems.len() > before {
@@ -161,13 +161,16 @@ impl Keys<'_> {
 
     fn impairment(&mut self, impairment: fault::Impairment) {
         let fault::Impairment { delay, jitter, loss, duplicate, reorder } = impairment;
-        if delay.0 == 0 && loss == 0 && duplicate == 0 {
-            let help = "add `delay`, `loss` or `duplicate`".to_owned();
-            self.missing("the impairment changes nothing".to_owned(), help);
-        } else if delay < jitter || delay.0 == 0 && reorder > 0 {
-            let help = "add a `delay` that is at least as long as `jitter`".to_owned();
-            self.missing("`jitter` and `reorder` need a longer `delay`".to_owned(), help);
-        }
+        let (message, help) = if delay.0 == 0 && loss == 0 && duplicate == 0 {
+            ("the impairment changes nothing", "add `delay`, `loss` or `duplicate`")
+        } else if delay < jitter {
+            ("`jitter` is longer than `delay`", "use a `delay` that is at least as long as `jitter`")
+        } else if delay.0 == 0 && reorder > 0 {
+            ("`reorder` has no effect without a `delay`", "add `delay`")
+        } else {
+            return;
+        };
+        self.missing(message.to_owned(), help.to_owned());
     }
 
     fn missing(&mut self, message: String, help: String) {

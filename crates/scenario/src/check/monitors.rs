@@ -42,7 +42,6 @@ fn place_of_kind(guest: &Entry<crate::document::GuestTable>) -> Range<usize> {
 fn fixed(table: &VmTable, problems: &mut Vec<Problem>) {
     let here = || table.monitor.as_ref().map_or(0..0, Spanned::span);
     let written = [
-        ("qemu", table.qemu.as_ref().map(Spanned::span)),
         ("board", table.board.as_ref().map(Spanned::span)),
         ("csum", table.csum.map(|_| here())),
         ("tso", table.tso.as_ref().map(Spanned::span)),

@@ -44,6 +44,10 @@ fn sizes(entry: &Entry<VmTable>, problems: &mut Vec<Problem>) {
             problems.push(Problem::new(number.span(), message, "out of range"));
         }
     }
+    if let Some(kernel) = table.kernel.as_ref().filter(|kernel| kernel.trim().is_empty()) {
+        let help = "use `newest`, a release such as `6.12`, or a file";
+        problems.push(Problem::new(kernel.span(), "`kernel` is empty", "no kernel").help(help));
+    }
     if let Some(memory) = &table.memory {
         let requested = memory.0;
         let least = Vm::LEAST_MEMORY;

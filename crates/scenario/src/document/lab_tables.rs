@@ -43,8 +43,6 @@ pub(crate) struct VmTable {
     /// The monitor: `qemu` or `firecracker`. Firecracker has one board and one queue pair, no vhost-net, and needs
     /// KVM. Default: `qemu`.
     pub(crate) monitor: Option<Spanned<Monitor>>,
-    /// The QEMU program. Default: `qemu-system-x86_64` on the `PATH`.
-    pub(crate) qemu: Option<Spanned<String>>,
     /// The guest's kernel: a file, or the release or series of an installed kernel, e.g. `6.12`. Default: the newest
     /// installed kernel.
     pub(crate) kernel: Option<Spanned<String>>,

@@ -1,7 +1,5 @@
 //! Resolves a kind of virtual machine. The checks report any problems.
 
-use std::path::PathBuf;
-
 use crate::{
     document::{Spanned, Switch, VmTable},
     vm::{VirtioNet, Vm},
@@ -12,7 +10,6 @@ pub(crate) fn vm(table: &VmTable) -> Vm {
     let number = |written: &Option<Spanned<u32>>, usual| written.as_ref().map_or(usual, |n| **n);
     Vm {
         monitor: table.monitor.as_ref().map_or(usual.monitor, |word| **word),
-        qemu: table.qemu.as_deref().map(PathBuf::from),
         kernel: table.kernel.as_deref().map_or(usual.kernel, |kernel| {
             let Ok(kernel) = kernel.parse();
             kernel

@@ -4,7 +4,7 @@
 use std::{fmt, fs, io};
 
 use nlink::{
-    Bytes, Percent, Rate,
+    Bytes, Packets, Percent, Rate,
     netlink::{
         Connection, MessageBuilder, Nftables, NlMsgType,
         message::NLM_F_REQUEST,
@@ -41,6 +41,8 @@ const HOLE_RATE: u64 = 12_500_000_000;
 const HOLE_PEAK: u64 = 2 * HOLE_RATE;
 const HOLE_BURST: u64 = 1 << 20;
 const HOLE_QUEUE: u64 = 10 << 20;
+/// By default, netem drops packets when 1000 are delayed.
+const NETEM_QUEUE: u32 = 1_000_000;
 const ETHERNET_HEADER: u32 = 14;
 /// The numbers of ICMP (RFC 792) and ICMPv6 (RFC 4443).
 const ICMP: u8 = 1;
@@ -279,7 +281,8 @@ fn qdisc(fault: Fault) -> Option<Box<dyn QdiscConfig>> {
         Fault::Impairment(Impairment { delay, jitter, loss, duplicate, reorder }) => {
             let share = |per_million: u32| Percent::from_fraction(f64::from(per_million) / 1e6);
             let netem = NetemConfig::new().delay(delay.into()).jitter(jitter.into()).loss(share(loss));
-            Some(Box::new(netem.duplicate(share(duplicate)).reorder(share(reorder))))
+            let netem = netem.duplicate(share(duplicate)).reorder(share(reorder));
+            Some(Box::new(netem.limit(Packets::new(NETEM_QUEUE))))
         }
         Fault::PolicedPort { .. }
         | Fault::IcmpHole
@@ -319,8 +322,8 @@ mod tests {
             Impairment { delay, jitter: Nanos(6_400), loss: 10_000, duplicate: 20_000, reorder: 500_000 };
         // The fields are those of `struct tc_netem_qopt` (linux/pkt_sched.h). Times are in ticks of 64 ns, and shares are
         // fractions of 2^32. Reordering needs a gap of 1.
-        let [latency, _, loss, gap, duplicate, jitter] = netem(Fault::Impairment(impairment));
-        assert_eq!((latency, jitter, gap), (20_000_000 / 64, 100, 1));
+        let [latency, limit, loss, gap, duplicate, jitter] = netem(Fault::Impairment(impairment));
+        assert_eq!((latency, jitter, gap, limit), (20_000_000 / 64, 100, 1, NETEM_QUEUE));
         assert_eq!(
             [loss, duplicate].map(|share| share / 1000),
             [1, 2].map(|share| share * (u32::MAX / 100) / 1000)

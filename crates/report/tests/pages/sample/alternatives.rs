@@ -123,7 +123,6 @@ fn pair(path: &str, tenths: u64) -> [BootedMachine; 2] {
         resident: Some(Bytes(120 << 20)),
         settings: None,
         kernel: None,
-        monitor: None,
     })
 }
 

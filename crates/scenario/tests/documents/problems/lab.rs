@@ -341,6 +341,32 @@ fn reports_faults_that_cannot_be_built() {
     };
     for (fault, device, name, line, message, help) in [
         ("kind = \"mtu-hole\"\nmtu = 1400", "node1:eth0", "slwo", "slwo", "unknown fault `slwo`", "`slow`"),
+        ("kind = \"impairment\"", "node1:eth0", "slow", "impairment", "changes nothing", "`delay`, `loss`"),
+        ("kind = \"impairment\"\ndelay = \"2s\"", "node1:eth0", "slow", "2s", "out of range", "1 s"),
+        (
+            "kind = \"impairment\"\nloss = \"1%\"\njitter = \"1ms\"",
+            "node1:eth0",
+            "slow",
+            "impairment",
+            "`jitter` is",
+            "delay",
+        ),
+        (
+            "kind = \"impairment\"\nloss = \"1%\"\nreorder = \"1%\"",
+            "node1:eth0",
+            "slow",
+            "impairment",
+            "`reorder` has",
+            "delay",
+        ),
+        (
+            "kind = \"mtu-hole\"\nmtu = 1400\nloss = \"1%\"",
+            "node1:eth0",
+            "slow",
+            "1%",
+            "has no `loss`",
+            "remove",
+        ),
         ("kind = \"mtu-hole\"", "node1:eth0", "slow", "mtu-hole", "`mtu` is missing", "add `mtu"),
         ("kind = \"mtu-hole\"\nmtu = 99", "node1:eth0", "slow", "99", "of 99 is out of range", "576"),
         ("kind = \"icmp-hole\"\nmtu = 900", "node1:eth0", "slow", "900", "has no `mtu`", "remove `mtu`"),
