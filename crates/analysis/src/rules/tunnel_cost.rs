@@ -49,8 +49,9 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
             groups.push(group(cost));
         }
     }
-    let of_group = |wanted: &(String, &str)| costs.iter().filter(|cost| group(cost) == *wanted).collect();
-    groups.iter().filter_map(|wanted| finding(of_group(wanted), context)).collect()
+    let of_group =
+        |wanted: &(String, &str)| costs.iter().filter(|cost| group(cost) == *wanted).collect::<Vec<_>>();
+    groups.iter().filter_map(|wanted| finding(&of_group(wanted), context)).collect()
 }
 
 fn cost<'a>(breakdown: &'a CostBreakdown, step: &'a CostStep) -> Option<Cost<'a>> {
@@ -64,7 +65,7 @@ fn cost<'a>(breakdown: &'a CostBreakdown, step: &'a CostStep) -> Option<Cost<'a>
     Some(Cost { tunnel, breakdown, step, cost, worse })
 }
 
-fn finding(own: Vec<&Cost<'_>>, context: &Context<'_>) -> Option<Claim> {
+fn finding(own: &[&Cost<'_>], context: &Context<'_>) -> Option<Claim> {
     let least = own.iter().smallest(|one| one.worse)?;
     let Tunnel { layer, name, .. } = least.tunnel;
     let others: Vec<&str> = least.step.adds.iter().map(String::as_str).filter(|it| it != layer).collect();
@@ -88,7 +89,7 @@ fn finding(own: Vec<&Cost<'_>>, context: &Context<'_>) -> Option<Claim> {
         .detail(format!("{} vs {below}{settings}", least.step.path))
         .with_results(own.iter().map(|cost| cost.step.result.clone()))
         .with_evidence(own.iter().map(|cost| evidence(cost)))
-        .with_limits(limitations(&own))
+        .with_limits(limitations(own))
         .with_remedy(remedy(least.tunnel, context)),
     )
 }
