@@ -342,7 +342,7 @@ fn reports_faults_that_cannot_be_built() {
     for (fault, device, name, line, message, help) in [
         ("kind = \"mtu-hole\"\nmtu = 1400", "node1:eth0", "slwo", "slwo", "unknown fault `slwo`", "`slow`"),
         ("kind = \"impairment\"", "node1:eth0", "slow", "impairment", "changes nothing", "`delay`, `loss`"),
-        ("kind = \"impairment\"\ndelay = \"2s\"", "node1:eth0", "slow", "2s", "out of range", "1 s"),
+        ("kind = \"impairment\"\ndelay = \"2s\"", "node1:eth0", "slow", "2s", "out of range", "1.00 s"),
         (
             "kind = \"impairment\"\nloss = \"1%\"\njitter = \"1ms\"",
             "node1:eth0",
