@@ -2,7 +2,6 @@
 //! distribution.
 
 use std::{
-    collections::BTreeSet,
     fs,
     os::unix::net::UnixStream,
     path::{Path, PathBuf},
@@ -34,10 +33,7 @@ mount -t tmpfs -o size=100% none /mnt
 ";
 
 #[derive(Debug, Clone)]
-pub(crate) struct GuestKernel {
-    image: PathBuf,
-    modules: PathBuf,
-}
+pub(crate) struct GuestKernel(machine::Kernel);
 
 pub(crate) struct Machine {
     pub(crate) qemu: Child,
@@ -73,22 +69,18 @@ impl GuestKernel {
             text.lines().any(|its| its == line)
         });
         let kernels = releases.into_iter().filter_map(|release| Self::chosen(&release));
-        kernels.max_by_key(|kernel| kernel.modules.clone())
+        kernels.max_by_key(|kernel| kernel.0.modules.clone())
     }
 
     pub(crate) fn of_test() -> Self {
         match plumb_tests::guest_kernel() {
             Some(kernel) => Self::chosen(&kernel).expect("it is installed"),
-            None => Self::of(machine::Kernel::installed().expect("a kernel is installed")),
+            None => Self(machine::Kernel::installed().expect("a kernel is installed")),
         }
     }
 
     fn chosen(kernel: &str) -> Option<Self> {
-        machine::Kernel::chosen(&kernel.parse().ok()?, None).ok().map(Self::of)
-    }
-
-    fn of(kernel: machine::Kernel) -> Self {
-        Self { image: kernel.image, modules: kernel.modules }
+        machine::Kernel::chosen(&kernel.parse().ok()?, None).ok().map(Self)
     }
 
     /// Packs `folder/root`, which may hold other files already, into `folder/initrd`.
@@ -106,35 +98,17 @@ impl GuestKernel {
                 Command::new("strip").arg("-o").arg(to).arg(plumb).status().expect("gcc needs it too");
             assert!(stripped.success());
         }
-        for (place, file) in self.in_order(&[&MODULES, modules].concat()).iter().enumerate() {
+        let files = self.0.module_files(&[&MODULES, modules].concat()).expect("they are installed");
+        for (place, file) in files.iter().enumerate() {
             // The shell loads modules in the order of their names, and busybox detects compression by
             // content.
-            let copied = fs::copy(self.modules.join(file), root.join(format!("lib/{place:03}.ko")));
-            let _ = copied.expect("it is installed");
+            let copied = fs::copy(file, root.join(format!("lib/{place:03}.ko")));
+            let _ = copied.expect("a module can be read");
         }
         fs::write(root.join("init"), PREAMBLE.to_owned() + script).expect("own file");
         let pack = "chmod 755 init && find . | busybox cpio -o -H newc > ../initrd 2>/dev/null";
         let made = Command::new("sh").args(["-c", pack]).current_dir(root).status().expect("a shell");
         assert!(made.success());
-    }
-
-    /// Returns the files of modules, each after those that it needs (modules.dep(5) lists these last to first).
-    fn in_order(&self, modules: &[&str]) -> Vec<String> {
-        let list = fs::read_to_string(self.modules.join("modules.dep")).expect("kmod wrote it");
-        let mut order: Vec<String> = Vec::new();
-        for module in modules {
-            let is_it = |line: &&str| {
-                let file =
-                    line.split(':').next().and_then(|path| path.rsplit('/').next()).unwrap_or_default();
-                file.split('.').next().unwrap_or_default().replace('-', "_") == *module
-            };
-            let files = list.lines().find(is_it).unwrap_or_default().replace(':', "");
-            let new: Vec<String> = files.split(' ').rev().map(str::to_owned).collect();
-            order.extend(new.into_iter().filter(|file| !file.is_empty()));
-        }
-        let mut known = BTreeSet::new();
-        order.retain(|file| known.insert(file.clone()));
-        order
     }
 }
 
@@ -148,7 +122,7 @@ impl Machine {
     ) -> Self {
         let console = folder.join(format!("{name}.console"));
         let mut command = Self::qemu();
-        command.arg("-kernel").arg(&kernel.image).arg("-initrd").arg(folder.join("initrd"));
+        command.arg("-kernel").arg(&kernel.0.image).arg("-initrd").arg(folder.join("initrd"));
         command.args(["-append", &format!("console=ttyS0 quiet {append}")]);
         command.args(["-serial", &format!("file:{}", console.display())]).args(flags);
         Self::spawn(command, console, &folder.join(format!("{name}.qmp")))

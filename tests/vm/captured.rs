@@ -7,33 +7,15 @@ use std::{
 };
 
 use plumb_tests::{PATIENCE, wait_until};
+use scenario::{Link, Scenario};
 
 use crate::{
     by_hand::{GuestKernel, Machine},
     sandbox,
 };
 
-const MODULES: [&str; 19] = [
-    "veth",
-    "af_packet",
-    "nf_tables",
-    "geneve",
-    "ip_gre",
-    "ip6_gre",
-    "wireguard",
-    "sha512_generic",
-    "hmac",
-    "drbg",
-    "ctr",
-    "gcm",
-    "seqiv",
-    "aesni_intel",
-    "xfrm_user",
-    "xfrm_interface",
-    "esp4",
-    "esp6",
-    "sch_tbf",
-];
+/// In addition to those that the lab's links need.
+const MODULES: [&str; 4] = ["veth", "af_packet", "nf_tables", "sch_tbf"];
 
 const FAMILIES: [u8; 2] = [4, 6];
 /// The underlay's MTU, and the length of its Ethernet header.
@@ -174,7 +156,8 @@ pub(crate) fn tunnels_have_the_documented_headers_and_encrypt() {
     fs::create_dir_all(&root).expect("own folder");
     install("tcpdump", &root);
     let file = |name: &str, text: &str| fs::write(root.join(name), text).expect("own file");
-    file("lab.toml", &(LAB.to_owned() + &Tunnel::all().map(|tunnel| tunnel.table()).collect::<String>()));
+    let text = LAB.to_owned() + &Tunnel::all().map(|tunnel| tunnel.table()).collect::<String>();
+    file("lab.toml", &text);
     file(
         "pings",
         &PINGS.replace("PAYLOAD", &PAYLOAD.to_string()).replace("PATTERN", &format!("{PATTERN:x}")),
@@ -183,7 +166,9 @@ pub(crate) fn tunnels_have_the_documented_headers_and_encrypt() {
     file("tunnels", &Tunnel::all().map(line).collect::<String>());
 
     let kernel = GuestKernel::of_test();
-    kernel.initrd(folder, SCRIPT, &MODULES, Some(env!("CARGO_BIN_EXE_plumb")));
+    let lab = Scenario::parse("lab.toml", &text).expect("it is valid").lab;
+    let modules: Vec<&str> = lab.links.iter().flat_map(Link::modules).chain(&MODULES).copied().collect();
+    kernel.initrd(folder, SCRIPT, &modules, Some(env!("CARGO_BIN_EXE_plumb")));
     let at = |name: &str| folder.join(name).display().to_string();
     let captures = FAMILIES.map(|family| at(&format!("{family}.pcap")));
     let serial = captures.each_ref().map(|capture| format!("file:{capture}"));

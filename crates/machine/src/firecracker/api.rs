@@ -117,7 +117,7 @@ fn parse(bytes: &[u8]) -> io::Result<Option<(Answer, usize)>> {
     let httparse::Status::Complete(begin) = parsed else { return Ok(None) };
     let status = head.code.unwrap_or_default();
     let length = match body_length(&head)? {
-        // A response with status 204 never has a body, whatever its length header says.
+        // A response with status 204 has no body, even if it has a length header.
         _ if status == 204 => 0,
         length => length,
     };

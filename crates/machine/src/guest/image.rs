@@ -11,7 +11,7 @@ use std::{
 use cpio::newc;
 use protocol::guest::{MODULE_ORDER, MODULES};
 
-use super::{ImageFile, error::GuestError, kernel::Kernel, modules::Modules, program};
+use super::{ImageFile, error::GuestError, kernel::Kernel, program};
 
 const MOUNTED: [&str; 5] = ["/dev", "/proc", "/sys", "/tmp", "/run"];
 
@@ -32,7 +32,7 @@ impl Image {
         modules: &[&str],
         files: &[ImageFile],
     ) -> Result<Self, GuestError> {
-        let modules = Modules::read(&kernel.modules)?.in_order(modules)?;
+        let modules = kernel.module_files(modules)?;
         let mut archive = Archive {
             to: sys::memory_file::create("plumb-guest-image")?,
             entries: 0,

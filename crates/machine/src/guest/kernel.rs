@@ -77,6 +77,11 @@ impl Kernel {
         Ok(modules.iter().copied().filter(|module| known.has(module)).collect())
     }
 
+    /// Returns the files of the modules that are not built in, each after those that it needs.
+    pub fn module_files(&self, modules: &[&str]) -> Result<Vec<PathBuf>, GuestError> {
+        Modules::read(&self.modules)?.in_order(modules)
+    }
+
     pub(crate) fn as_installed(&self, modules: &[&str]) -> Result<Vec<ImageFile>, GuestError> {
         let release = self.modules.file_name().unwrap_or_default();
         let mut name = OsString::from(PREFIX);
@@ -85,7 +90,7 @@ impl Kernel {
         let mut files = vec![ImageFile { from: self.image.clone(), to: Path::new(KERNELS).join(name) }];
         let lists = ["modules.dep", "modules.builtin"].map(|list| self.modules.join(list));
         let lists = lists.into_iter().filter(|list| list.exists());
-        for file in lists.chain(Modules::read(&self.modules)?.in_order(modules)?) {
+        for file in lists.chain(self.module_files(modules)?) {
             let below = file.strip_prefix(&self.modules).unwrap_or(&file);
             files.push(ImageFile { to: folder.join(below), from: file });
         }
