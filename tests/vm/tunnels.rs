@@ -8,6 +8,9 @@ use crate::sandbox;
 const KINDS: [&str; 5] = ["geneve", "gre", "gretap", "wireguard", "esp"];
 const ENCRYPTED: [&str; 2] = ["wireguard", "esp"];
 
+/// Packets to the server are delayed by 15 to 25 ms. In nanoseconds.
+const SHORTEST: f64 = 15e6;
+
 const WIRE: &str = r#"schema = 1
 name = "tunnels-of-each-kind"
 title = "One tunnel of each kind"
@@ -24,6 +27,14 @@ from = "node1:eth0"
 to = "node2:eth0"
 layers = ["wire"]
 baseline = true
+
+[faults.far]
+kind = "impairment"
+delay = "20ms"
+jitter = "5ms"
+
+[devices."node1:eth0"]
+fault = "far"
 
 [workloads.latency]
 kind = "ping-pong"
@@ -63,6 +74,10 @@ pub(crate) fn messages_are_followed() {
         let record: Value = serde_json::from_str(&raw).expect("a run record is JSON");
         if let Some(reason) = record["header"]["environment"]["inside"].as_str() {
             assert!(reason.starts_with("this machine cannot create `"), "{reason}");
+        }
+        for result in sandbox.findings("latest")["results"].as_array().expect("a list") {
+            let round_trip = result["value"]["estimate"].as_f64().expect("it was measured");
+            assert!(round_trip >= SHORTEST, "{flag}: {round_trip} ns in {result:#}");
         }
         for kind in KINDS {
             let is_probed =

@@ -167,6 +167,8 @@ impl Keys<'_> {
             ("`jitter` is longer than `delay`", "use a `delay` that is at least as long as `jitter`")
         } else if delay.0 == 0 && reorder > 0 {
             ("`reorder` has no effect without a `delay`", "add `delay`")
+        } else if reorder == 1_000_000 {
+            ("a `reorder` of 100 % delays no packet", "use a smaller share")
         } else {
             return;
         };
