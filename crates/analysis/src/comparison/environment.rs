@@ -64,11 +64,18 @@ fn of_runs(a: &RunRecord, b: &RunRecord) -> Vec<EnvironmentChange> {
         text,
         differs("plumb", a.tool.clone(), b.tool.clone(), true),
         differs("measured by", by(&a.origin), by(&b.origin), true),
+        kernels(a).zip(kernels(b)).and_then(|(a, b)| differs("kernels of guests", a, b, true)),
         blocks,
     ]
     .into_iter()
     .flatten()
     .collect()
+}
+
+fn kernels(header: &RunHeader) -> Option<String> {
+    let kernels: BTreeSet<&str> =
+        header.machines.iter().filter_map(|machine| machine.kernel.as_deref()).collect();
+    (!kernels.is_empty()).then(|| Vec::from_iter(kernels).join(", "))
 }
 
 fn blocks(record: &RunRecord) -> usize {
