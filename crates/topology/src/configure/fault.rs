@@ -128,6 +128,13 @@ impl DeviceSetting for Placed {
             if matches!(now.0, Some(Fault::ConntrackFull { .. })) {
                 limit_tracking(kernel, device, None)?;
             }
+            if [now.0, target.0]
+                .iter()
+                .flatten()
+                .any(|it| matches!(it, Fault::MtuHole { .. } | Fault::IcmpHole))
+            {
+                forget_path_mtus(kernel);
+            }
             let Some(fault) = target.0 else { return Ok(()) };
             if let Some(qdisc) = qdisc(fault) {
                 kernel.change_link(device, root_qdisc(device, &*qdisc)?)?;
@@ -199,6 +206,15 @@ fn limit_tracking(kernel: &Kernel<'_>, device: &Device, most: Option<u32>) -> Re
     };
     let written = kernel.namespaces.read_in(&device.at.host, write);
     Ok(written.unwrap_or_else(|| Err(io::ErrorKind::NotFound.into()))?)
+}
+
+/// A path MTU that a host learned without the fault would hide the hole. Unprivileged users cannot flush the cache, and IPv6
+/// flushes only expired routes.
+#[expect(clippy::disallowed_methods, reason = "settings of the kernel are files")]
+fn forget_path_mtus(kernel: &Kernel<'_>) {
+    for (host, _) in kernel.namespaces.iter() {
+        let _ = kernel.namespaces.read_in(host, || fs::write("/proc/sys/net/ipv4/route/flush", "1"));
+    }
 }
 
 /// Adds a rule like `masquerade to :40000-40015`.
