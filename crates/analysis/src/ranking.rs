@@ -1,4 +1,4 @@
-//! Ranks alternative paths, none of which has all layers of another.
+//! Ranks alternative paths. No such path contains all layers of another one.
 
 use std::cmp::Ordering;
 

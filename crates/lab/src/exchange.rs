@@ -1,4 +1,4 @@
-//! What the two ends of a trial need, and what they report.
+//! The input and the reports of the two ends of a trial.
 
 use std::net::IpAddr;
 

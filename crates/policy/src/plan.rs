@@ -91,7 +91,7 @@ impl<'a> Candidate<'a> {
         let known = (!state.flight.rests()).then(|| basis(vm, state, guest)).flatten();
         let (floor, ceiling) = match known {
             Some(_) => (vm.floor.fast.0.max(guarded), most),
-            // A VM that sends no data or does not do what it is told keeps its memory.
+            // A VM that sends no data or ignores requests keeps its memory.
             None => (has, has),
         };
         let (curve, basis) = known.unwrap_or((Curve::uniform(1.0), Basis::Nothing));

@@ -1,4 +1,4 @@
-//! Measures how often jumps, modes and knees are found, and how often falsely.
+//! Measures the rates of true and false detections of jumps, modes and knees.
 
 use stats::{
     bimodal, curve,

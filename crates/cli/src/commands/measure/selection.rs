@@ -49,7 +49,7 @@ fn of_monitor(at: &Path, stop: &Arc<AtomicBool>) -> anyhow::Result<SelectedMachi
     Ok(SelectedMachine { qemu, monitor: Some(answers) })
 }
 
-/// If the argument is the PID of another process, the error says that.
+/// The error explains whether the argument is the PID of a process other than QEMU.
 fn not_found(named: &str, error: TargetError) -> Misuse {
     match named.parse().map(probe::process) {
         Ok(Ok(process)) if matches!(error, TargetError::NoQemu { .. }) => {
