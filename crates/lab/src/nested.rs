@@ -95,7 +95,7 @@ pub fn missing_here(scenario: &Scenario, plan: &Plan, firecracker: Option<&FileP
         let is_existing = |host: &Host| host.existing.is_some();
         let can_move =
             !scenario.lab.hosts.iter().any(is_existing) && !chooses_kernel(&scenario.lab) && can_emulate();
-        can_move.then(|| format!("this machine cannot create `{layer}` tunnels: {reason}"))
+        can_move.then(|| format!("this machine cannot create a link of kind `{layer}`: {reason}"))
     })
 }
 

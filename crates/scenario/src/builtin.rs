@@ -14,6 +14,7 @@ const ALL: &[Builtin] = &[
     Builtin { name: "bridge-queues", text: include_str!("../../../scenarios/bridge-queues.toml") },
     Builtin { name: "bridge-multiqueue", text: include_str!("../../../scenarios/bridge-multiqueue.toml") },
     Builtin { name: "tunnels", text: include_str!("../../../scenarios/tunnels.toml") },
+    Builtin { name: "ovs-or-bridge", text: include_str!("../../../scenarios/ovs-or-bridge.toml") },
     Builtin { name: "proxmox-vxlan", text: include_str!("../../../scenarios/proxmox-vxlan.toml") },
     Builtin { name: "egress-gateway", text: include_str!("../../../scenarios/egress-gateway.toml") },
     Builtin { name: "bridge-streams", text: include_str!("../../../scenarios/bridge-streams.toml") },

@@ -27,8 +27,8 @@ use crate::{
 
 pub use attachment::Attachment;
 pub(crate) use attachment::GuestTable;
-pub use bridge::Bridge;
 pub(crate) use bridge::BridgeTable;
+pub use bridge::{Bridge, BridgeKind};
 pub use encapsulation::Encapsulation;
 pub use kind::LinkDevice;
 pub(crate) use kind::{LinkKind, LinkTable, Way, WrittenDevice};
@@ -186,6 +186,8 @@ pub enum Layer {
     Virtio,
     /// A bridge.
     Bridge,
+    /// An Open vSwitch bridge.
+    Ovs,
     /// A macvlan on the end of a wire.
     Macvlan,
     /// A VLAN: tagging, transmission over a wire, untagging.

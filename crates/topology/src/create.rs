@@ -76,7 +76,7 @@ impl<'a> Creator<'a> {
     fn run(mut self) -> Result<Topology, CreateError> {
         self.make_links()?;
         self.connect()?;
-        self.secure()?;
+        self.finish_links()?;
         self.limit_rates()?;
         self.route()?;
         self.translate()?;
@@ -137,14 +137,14 @@ impl<'a> Creator<'a> {
         self.carry_out(requests)
     }
 
-    fn secure(&mut self) -> Result<(), CreateError> {
+    fn finish_links(&mut self) -> Result<(), CreateError> {
         for link in self.links().collect::<Vec<_>>() {
             let element = link::element(link);
             if self.is_missing(&element) {
                 continue;
             }
-            if let Err(refusal) = link::kind(link).secure(&self.site) {
-                let operation = format!("set up the encryption of `{}`", link.name());
+            if let Err(refusal) = link::kind(link).finish(&self.site) {
+                let operation = format!("finish `{}`", link.name());
                 self.refused(element, operation, refusal)?;
             }
         }

@@ -14,6 +14,8 @@ pub enum DeviceKind {
     Wireguard,
     Xfrm,
     Bridge,
+    /// An Open vSwitch datapath, or an internal port of one.
+    OpenVswitch,
     /// The host's side of a virtual machine's network device.
     Tap,
     Virtio,
@@ -45,6 +47,7 @@ impl DeviceKind {
         Self::Wireguard,
         Self::Xfrm,
         Self::Bridge,
+        Self::OpenVswitch,
         Self::Tap,
         Self::Virtio,
         Self::Other,
@@ -66,6 +69,7 @@ impl DeviceKind {
             Self::Wireguard => ("wireguard", "wireguard", false),
             Self::Xfrm => ("xfrm", "xfrm", false),
             Self::Bridge => ("bridge", "bridge", false),
+            Self::OpenVswitch => ("ovs", "openvswitch", false),
             Self::Tap => ("tap", "tun", false),
             Self::Virtio => ("virtio", "", false),
             Self::Other => ("other", "", false),
@@ -75,7 +79,7 @@ impl DeviceKind {
     pub(crate) fn connection(self) -> Connection {
         match self {
             Self::Veth => Connection::Pair,
-            Self::Bridge => Connection::Ports,
+            Self::Bridge | Self::OpenVswitch => Connection::Ports,
             Self::Vxlan => Connection::Tunnel,
             Self::Macvlan
             | Self::Vlan

@@ -75,23 +75,24 @@ impl Devices {
     fn macs_of_bridge(&self, bridge: &DeviceRef, seen: &mut BTreeSet<DeviceRef>) -> Vec<[u8; 6]> {
         let mut macs: Vec<_> = self.find(bridge).map(|device| device.mac).into_iter().collect();
         for port in self.all().filter(|device| device.master.as_ref() == Some(bridge)) {
-            let far = match self.behind.get(&port.at) {
-                Some(Peer::Device(at)) => self.find(at),
-                Some(Peer::Mac(mac)) => {
-                    macs.push(*mac);
-                    None
-                }
-                None => None,
-            };
-            if let Some(far) = far.filter(|_| seen.insert(port.at.clone())) {
-                seen.insert(far.at.clone());
-                match &far.master {
-                    Some(next) => macs.extend(self.macs_of_bridge(next, seen)),
-                    None => macs.push(far.mac),
-                }
-            }
+            macs.extend(self.macs_of_port(&port.at, seen));
         }
         macs
+    }
+
+    /// Returns the MAC addresses at the other end of a bridge port, except those behind tunnels.
+    pub(crate) fn macs_of_port(&self, port: &DeviceRef, seen: &mut BTreeSet<DeviceRef>) -> Vec<[u8; 6]> {
+        let far = match self.behind.get(port) {
+            Some(Peer::Device(at)) => self.find(at),
+            Some(Peer::Mac(mac)) => return vec![*mac],
+            None => None,
+        };
+        let Some(far) = far.filter(|_| seen.insert(port.clone())) else { return Vec::new() };
+        seen.insert(far.at.clone());
+        match &far.master {
+            Some(next) => self.macs_of_bridge(next, seen),
+            None => vec![far.mac],
+        }
     }
 
     pub(crate) fn set_index(&mut self, at: &DeviceRef, index: u32) {

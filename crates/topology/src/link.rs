@@ -4,6 +4,7 @@ mod attachment;
 mod bridge;
 mod macvlan;
 mod nic;
+mod ovs;
 mod rate;
 mod tunnel;
 mod veth;
@@ -103,7 +104,7 @@ pub(crate) trait LinkKind {
     }
 
     /// Runs after all devices are up.
-    fn secure(&self, _site: &Site<'_>) -> Result<(), Refusal> {
+    fn finish(&self, _site: &Site<'_>) -> Result<(), Refusal> {
         Ok(())
     }
 
@@ -147,6 +148,7 @@ pub(crate) fn trials(layer: Layer) -> &'static [Trial] {
         Layer::Veth => &[veth::TRIAL],
         Layer::Virtio => &[nic::TRIAL],
         Layer::Bridge => &[bridge::TRIAL],
+        Layer::Ovs => &[ovs::TRIAL],
         Layer::Macvlan => &[macvlan::TRIAL],
         Layer::Vlan => &[vlan::TRIAL],
         Layer::Vxlan => &[vxlan::TRIAL],

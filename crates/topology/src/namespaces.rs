@@ -10,7 +10,7 @@ use std::{
 
 use futures_util::TryStreamExt;
 use nlink::netlink::{
-    Connection, Ethtool, MessageBuilder, Nftables, Wireguard, Xfrm,
+    Connection, Ethtool, Generic, MessageBuilder, Nftables, Wireguard, Xfrm,
     genl::netdev::{Netdev, NetdevQstatsReply},
 };
 use samples::CpuAffinity;
@@ -204,6 +204,12 @@ impl Namespaces {
     pub(crate) fn wireguard(&self, host: &HostName) -> Result<Connection<Wireguard>, Refusal> {
         let namespace = self.get(host).expect("hosts of links are checked");
         Ok(self.wait(Connection::<Wireguard>::new_in_async(namespace.as_fd()))?)
+    }
+
+    pub(crate) fn generic(&self, host: &HostName) -> Result<Connection<Generic>, Refusal> {
+        let namespace = self.get(host).expect("hosts of links are checked");
+        let _inside = self.runtime.enter();
+        Ok(Connection::<Generic>::new_in(namespace.as_fd())?)
     }
 
     pub(crate) fn xfrm(&self, host: &HostName) -> Result<Connection<Xfrm>, Refusal> {

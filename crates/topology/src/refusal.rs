@@ -10,6 +10,7 @@ pub(crate) mod errno {
     pub(crate) const ENOENT: i32 = 2;
     pub(crate) const EACCES: i32 = 13;
     pub(crate) const EEXIST: i32 = 17;
+    pub(crate) const ENODEV: i32 = 19;
     pub(crate) const EINVAL: i32 = 22;
     pub(crate) const EIO: i32 = 5;
     /// XFRM also reports a missing algorithm with this error.

@@ -25,7 +25,7 @@ impl<'a> Steps<'a> {
         };
         let bridge = |device: &str| {
             let mut states = trials.iter().flat_map(|trial| &trial.devices);
-            states.any(|state| state.device == device && state.kind == "bridge")
+            states.any(|state| state.device == device && is_bridge(&state.kind))
         };
         let devices = result.path.map(|path| path.devices.as_slice()).unwrap_or_default();
         let passed = devices.iter().filter(|device| bridge(device) && !seen(device));
@@ -61,8 +61,9 @@ impl<'a> Steps<'a> {
 
     fn through(&self, from: &HopPoint, to: &HopPoint) -> (StepKind, String) {
         let name = from.device.as_deref().and_then(host).unwrap_or("?");
-        if !is(from, "bridge")
-            && !is(to, "bridge")
+        let at_bridge = |point: &HopPoint| point.kind.as_deref().is_some_and(is_bridge);
+        if !at_bridge(from)
+            && !at_bridge(to)
             && let Some(bridge) = self.bridges.get(name)
         {
             return (StepKind::Bridge, format!("bridge {bridge}"));
@@ -74,7 +75,7 @@ impl<'a> Steps<'a> {
 
 fn down(from: &HopPoint) -> (StepKind, String) {
     match from.kind.as_deref() {
-        Some("bridge") => (StepKind::Bridge, format!("bridge {}", device(from))),
+        Some(kind) if is_bridge(kind) => (StepKind::Bridge, format!("bridge {}", device(from))),
         Some(kind) if is_tunnel(kind) => {
             (StepKind::Encapsulation, format!("{} encapsulation", kind.to_uppercase()))
         }
@@ -84,7 +85,7 @@ fn down(from: &HopPoint) -> (StepKind, String) {
 
 fn up(from: &HopPoint, to: &HopPoint) -> (StepKind, String) {
     match to.kind.as_deref() {
-        Some("bridge") => (StepKind::Bridge, format!("bridge {}", device(to))),
+        Some(kind) if is_bridge(kind) => (StepKind::Bridge, format!("bridge {}", device(to))),
         Some(kind) if is_tunnel(kind) => {
             (StepKind::Decapsulation, format!("{} decapsulation", kind.to_uppercase()))
         }
@@ -102,8 +103,8 @@ pub(crate) fn is_tunnel(kind: &str) -> bool {
     matches!(kind, "vxlan" | "geneve" | "gre" | "gretap" | "ipip" | "wireguard" | "xfrm")
 }
 
-fn is(point: &HopPoint, kind: &str) -> bool {
-    point.kind.as_deref() == Some(kind)
+fn is_bridge(kind: &str) -> bool {
+    matches!(kind, "bridge" | "ovs")
 }
 
 fn device(point: &HopPoint) -> &str {

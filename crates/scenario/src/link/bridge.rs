@@ -14,7 +14,7 @@ use crate::{
     resolve::{Draft, Mtus, Resolver},
 };
 
-/// A bridge in a host. Guests, pods and VXLAN devices join it by name.
+/// A bridge in a host. Guests, pods and tunnels join it by name.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BridgeTable {
@@ -23,6 +23,10 @@ pub(crate) struct BridgeTable {
     /// Name of the bridge device, at most 15 bytes. Default: the table's name.
     #[schemars(length(max = 15))]
     pub(crate) device: Option<Spanned<String>>,
+    /// The implementation. Default: `linux`.
+    #[serde(default)]
+    #[schemars(default)]
+    pub(crate) kind: BridgeKind,
     /// The host's address on the bridge. Default: none.
     pub(crate) address: Option<Spanned<As<IpNet>>>,
     /// Additional ports: devices of the same host, e.g. ends of wires. Default: none.
@@ -31,6 +35,17 @@ pub(crate) struct BridgeTable {
     /// MTU. Default: the smallest MTU of its wires and overlays, or 1500.
     #[schemars(range(min = 576, max = 65535))]
     pub(crate) mtu: Option<Spanned<u32>>,
+}
+
+/// An implementation of bridges.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BridgeKind {
+    /// The kernel's bridge.
+    #[default]
+    Linux,
+    /// The kernel's Open vSwitch datapath. Instead of ovs-vswitchd, plumb adds the flows. Tagged frames are dropped.
+    Ovs,
 }
 
 impl Entry<BridgeTable> {
@@ -88,8 +103,8 @@ impl LinkTable for Entry<BridgeTable> {
         let attached = resolver.document.links.all().filter_map(|table| table.port_of(self));
         let ports = self.listed().chain(attached).collect();
         let address = self.table.address.as_ref().map(|address| address.0);
-        let mtu = resolver.mtu(&at);
-        Some(Link::Bridge(Bridge { name: self.name().to_owned(), at, ports, address, mtu }))
+        let (mtu, kind) = (resolver.mtu(&at), self.table.kind);
+        Some(Link::Bridge(Bridge { name: self.name().to_owned(), at, kind, ports, address, mtu }))
     }
 
     fn references(&self, checker: &mut Checker<'_>) {
@@ -121,6 +136,8 @@ impl LinkTable for Entry<BridgeTable> {
 pub struct Bridge {
     pub name: String,
     pub at: DeviceRef,
+    #[serde(default)]
+    pub kind: BridgeKind,
     /// Devices of the same host, created by other links.
     pub ports: Vec<DeviceName>,
     pub address: Option<IpNet>,
@@ -129,7 +146,7 @@ pub struct Bridge {
 
 impl Bridge {
     pub fn new(name: impl Into<String>, at: DeviceRef, ports: Vec<DeviceName>, mtu: u32) -> Self {
-        Self { name: name.into(), at, ports, address: None, mtu }
+        Self { name: name.into(), at, kind: BridgeKind::Linux, ports, address: None, mtu }
     }
 
     pub fn port_devices(&self) -> impl Iterator<Item = DeviceRef> {
@@ -143,7 +160,10 @@ impl LinkKind for Bridge {
     }
 
     fn layer(&self) -> Layer {
-        Layer::Bridge
+        match self.kind {
+            BridgeKind::Linux => Layer::Bridge,
+            BridgeKind::Ovs => Layer::Ovs,
+        }
     }
 
     fn devices(&self) -> Vec<LinkDevice<'_>> {
@@ -160,6 +180,13 @@ impl LinkKind for Bridge {
 
     fn passes_on(&self) -> bool {
         true
+    }
+
+    fn modules(&self) -> &'static [&'static str] {
+        match self.kind {
+            BridgeKind::Linux => &[],
+            BridgeKind::Ovs => &["openvswitch"],
+        }
     }
 
     fn locate(&mut self, lab: &Lab) {

@@ -2,14 +2,18 @@
 
 use nlink::netlink::link::{BridgeLink, LinkConfig};
 use nlink::netlink::types::link::IflaAttr;
-use scenario::{DeviceName, DeviceRef, Lab, link::Bridge};
+use scenario::{
+    DeviceName, DeviceRef, Lab,
+    link::{Bridge, BridgeKind},
+};
 
-use super::{LinkKind, Site};
+use super::{LinkKind, Site, ovs};
 use crate::{
     device_kind::DeviceKind,
     error::CreateError,
     message::{Request, change_link, create_link},
     missing_capabilities::Element,
+    refusal::Refusal,
     scratch,
     trial::{Attempt, Trial},
 };
@@ -38,11 +42,17 @@ impl LinkKind for Bridge {
     }
 
     fn needs(&self) -> Vec<&'static str> {
-        vec![TRIAL.name]
+        match self.kind {
+            BridgeKind::Linux => vec![TRIAL.name],
+            BridgeKind::Ovs => vec![ovs::TRIAL.name],
+        }
     }
 
     fn device(&self, _: &DeviceRef, _: &Lab) -> Option<DeviceKind> {
-        Some(DeviceKind::Bridge)
+        Some(match self.kind {
+            BridgeKind::Linux => DeviceKind::Bridge,
+            BridgeKind::Ovs => DeviceKind::OpenVswitch,
+        })
     }
 
     fn ports(&self) -> Vec<DeviceRef> {
@@ -52,6 +62,9 @@ impl LinkKind for Bridge {
     /// The MTU of a bridge follows its ports until it is first changed (net/bridge/br_device.c). So the bridge is
     /// created with a larger MTU, which is then changed.
     fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, CreateError> {
+        if self.kind == BridgeKind::Ovs {
+            return ovs::create(self, element, site);
+        }
         let device = site.devices.get(&self.at, element)?;
         let mut message = create_link(device);
         BridgeLink::new(self.at.device.as_str())
@@ -75,6 +88,9 @@ impl LinkKind for Bridge {
 
     /// The request is attributed to the port's element, so that an error does not affect the other ports.
     fn connect(&self, element: &Element, site: &Site<'_>) -> Result<Vec<Request>, CreateError> {
+        if self.kind == BridgeKind::Ovs {
+            return Ok(vec![]);
+        }
         let master = site.devices.get(&self.at, element)?.index;
         let ports = self.port_devices().map(|port| {
             let port = site.devices.get(&port, element)?;
@@ -89,5 +105,12 @@ impl LinkKind for Bridge {
             })
         });
         ports.collect()
+    }
+
+    fn finish(&self, site: &Site<'_>) -> Result<(), Refusal> {
+        match self.kind {
+            BridgeKind::Linux => Ok(()),
+            BridgeKind::Ovs => ovs::forward(self, site),
+        }
     }
 }

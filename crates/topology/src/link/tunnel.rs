@@ -153,7 +153,7 @@ impl LinkKind for Tunnel {
         reported(self.encapsulation, data).unwrap_or_default()
     }
 
-    fn secure(&self, site: &Site<'_>) -> Result<(), Refusal> {
+    fn finish(&self, site: &Site<'_>) -> Result<(), Refusal> {
         match self.encapsulation {
             Encapsulation::Wireguard => wireguard::exchange_keys(self, &site.namespaces),
             Encapsulation::Esp => esp::exchange_keys(self, &site.namespaces),
