@@ -30,26 +30,36 @@ struct Kind {
     name: &'static str,
     /// What tcpdump prints about the tunnel with the identifier or port `ID`, which is `HEX` in hexadecimal.
     header: &'static str,
-    /// The bytes that the tunnel adds to an inner packet before padding, excluding the outer IP header, over IPv4 and
+    /// The bytes that the tunnel adds before the padded part of the packet, excluding the outer IP header, over IPv4 and
     /// over IPv6.
     added: [usize; 2],
-    /// The inner packet is padded so that its length with the trailer is a multiple of this.
+    /// The bytes that the tunnel adds to the padded part, which ends with the inner packet or a trailer.
+    padded: [usize; 2],
+    /// The length of the padded part is a multiple of this.
     multiple: usize,
     encrypts: bool,
 }
 
-const KINDS: [Kind; 5] = [
-    Kind {
-        name: "geneve",
-        header: "Geneve, Flags [none], vni 0xHEX",
-        added: [30; 2],
-        multiple: 1,
-        encrypts: false,
-    },
-    Kind { name: "gre", header: "GREv0, key=0xHEX", added: [8, 16], multiple: 1, encrypts: false },
-    Kind { name: "gretap", header: "GREv0, key=0xHEX", added: [22, 30], multiple: 1, encrypts: false },
-    Kind { name: "wireguard", header: ".ID: UDP", added: [40; 2], multiple: 16, encrypts: true },
-    Kind { name: "esp", header: "ESP(spi=0xHEX", added: [34; 2], multiple: 4, encrypts: true },
+const CLEAR: Kind =
+    Kind { name: "", header: "", added: [0; 2], padded: [0; 2], multiple: 1, encrypts: false };
+const ESP: Kind = Kind {
+    name: "esp",
+    header: "ESP(spi=0xHEX",
+    added: [32; 2],
+    padded: [2; 2],
+    multiple: 4,
+    encrypts: true,
+};
+
+/// Names with `-esp` are those of tunnels in ESP in transport mode.
+const KINDS: [Kind; 7] = [
+    Kind { name: "geneve", header: "Geneve, Flags [none], vni 0xHEX", added: [30; 2], ..CLEAR },
+    Kind { name: "gre", header: "GREv0, key=0xHEX", added: [8, 16], ..CLEAR },
+    Kind { name: "gretap", header: "GREv0, key=0xHEX", added: [22, 30], ..CLEAR },
+    Kind { name: "wireguard", header: ".ID: UDP", added: [40; 2], multiple: 16, encrypts: true, ..CLEAR },
+    ESP,
+    Kind { name: "geneve-esp", padded: [32; 2], ..ESP },
+    Kind { name: "gre-esp", padded: [10, 18], ..ESP },
 ];
 
 struct Tunnel {
@@ -78,31 +88,36 @@ impl Tunnel {
     }
 
     fn table(&self) -> String {
-        let (name, kind, id) = (self.name(), self.kind.name, self.id);
+        let (name, id, family) = (self.name(), self.id, FAMILIES[self.family]);
+        let (kind, over) = match self.kind.name.strip_suffix("-esp") {
+            Some(kind) => (kind, "ipsec"),
+            None => (self.kind.name, "eth"),
+        };
         let key = if kind == "wireguard" { "port" } else { "id" };
         let mut table = format!("[tunnels.{name}]\nkind = \"{kind}\"\n{key} = {id}\n");
-        let over = FAMILIES[self.family];
+        if over == "ipsec" {
+            table += &format!("spi = {id}\n");
+        }
         for host in [1, 2] {
             let address = format!("{}/{}", self.address(host), [24, 64][self.family]);
-            table +=
-                &format!("[tunnels.{name}.ends.node{host}]\nover = \"eth{over}\"\naddress = \"{address}\"\n");
+            table += &format!(
+                "[tunnels.{name}.ends.node{host}]\nover = \"{over}{family}\"\naddress = \"{address}\"\n"
+            );
         }
         table
     }
 
     fn is_in(&self, line: &str) -> bool {
         let hex = format!("{:x}", self.id);
-        let hex = if self.kind.name == "esp" { format!("{hex:0>8}") } else { hex };
+        let hex = if self.kind.header == ESP.header { format!("{hex:0>8}") } else { hex };
         line.contains(&self.kind.header.replace("ID", &self.id.to_string()).replace("HEX", &hex))
     }
 
     /// Returns the length of the frame that carries the inner packet of a small ping.
     fn small_frame(&self) -> usize {
-        let Kind { added, multiple, .. } = self.kind;
-        // The trailer of ESP is a part of `added`, but is padded, too.
-        let trailer = if *multiple == 4 { 2 } else { 0 };
-        let inner = PING[self.family] + PAYLOAD + trailer;
-        UNDERLAY[1] + [20, 40][self.family] + added[self.family] + inner.next_multiple_of(*multiple) - trailer
+        let Kind { added, padded, multiple, .. } = self.kind;
+        let padded = padded[self.family] + PING[self.family] + PAYLOAD;
+        UNDERLAY[1] + [20, 40][self.family] + added[self.family] + padded.next_multiple_of(*multiple)
     }
 }
 
@@ -117,6 +132,13 @@ addresses = ["198.18.1.1/24", "198.18.1.2/24"]
 [wires.underlay6]
 between = ["node1:eth6", "node2:eth6"]
 addresses = ["2001:2::1/64", "2001:2::2/64"]
+# IPsec cannot distinguish GRE tunnels between the same addresses.
+[wires.ipsec4]
+between = ["node1:ipsec4", "node2:ipsec4"]
+addresses = ["198.18.2.1/24", "198.18.2.2/24"]
+[wires.ipsec6]
+between = ["node1:ipsec6", "node2:ipsec6"]
+addresses = ["2001:2:0:1::1/64", "2001:2:0:1::2/64"]
 [paths.wire]
 from = "node1:eth4"
 to = "node2:eth4"
@@ -124,20 +146,23 @@ to = "node2:eth4"
 kind = "ping-pong"
 "#;
 
-/// Sends two small packets and two of the tunnel's MTU through each tunnel, and copies all frames of the two underlays to
-/// two serial ports.
+/// Sends two small packets and two of the tunnel's MTU through each tunnel, and copies all frames of each family's underlays to
+/// a serial port.
 const SCRIPT: &str = "export HOME=/run XDG_RUNTIME_DIR=/run PATH=$PATH:/usr/bin:/usr/local/bin
 mkdir /tmp /etc && echo root:x:0:0::/: > /etc/passwd
 plumb lab up /lab.toml --name lab
 plumb lab shell node1 --lab lab -- sh /pings
-stty -F /dev/ttyS1 raw && cat /run/frames4 > /dev/ttyS1
-stty -F /dev/ttyS2 raw && cat /run/frames6 > /dev/ttyS2
+for number in 1 2; do
+  stty -F /dev/ttyS$number raw
+  cat /run/eth$((number * 2 + 2)) > /dev/ttyS$number
+  tail -c +25 /run/ipsec$((number * 2 + 2)) > /dev/ttyS$number # without the header of 24 bytes
+done
 echo all is captured
 while :; do sleep 1; done
 ";
-const PINGS: &str = "for family in 4 6; do
-  tcpdump -Z root -i eth$family --immediate-mode -U -w /run/frames$family 2>/run/log$family &
-  for _ in $(seq 100); do grep -q listening /run/log$family && break; sleep 0.1; done
+const PINGS: &str = "for device in eth4 eth6 ipsec4 ipsec6; do
+  tcpdump -Z root -i $device --immediate-mode -U -w /run/$device 2>/run/log-$device &
+  for _ in $(seq 100); do grep -q listening /run/log-$device && break; sleep 0.1; done
 done
 while read device address header; do
   mtu=$(ip link show $device | sed -n 's/.* mtu \\([0-9]*\\) .*/\\1/p')
@@ -167,7 +192,7 @@ pub(crate) fn tunnels_have_the_documented_headers_and_encrypt() {
 
     let kernel = GuestKernel::of_test();
     let lab = Scenario::parse("lab.toml", &text).expect("it is valid").lab;
-    let modules: Vec<&str> = lab.links.iter().flat_map(Link::modules).chain(&MODULES).copied().collect();
+    let modules: Vec<&str> = lab.links.iter().flat_map(Link::modules).chain(MODULES).collect();
     kernel.initrd(folder, SCRIPT, &modules, Some(env!("CARGO_BIN_EXE_plumb")));
     let at = |name: &str| folder.join(name).display().to_string();
     let captures = FAMILIES.map(|family| at(&format!("{family}.pcap")));

@@ -67,7 +67,7 @@ pub fn run_inside<S: Sink>(
         true => machine::Hypervisor::Counts,
         false => machine::Hypervisor::Guests { memory, firecracker },
     };
-    let links: Vec<&str> = request.scenario.lab.links.iter().flat_map(Link::modules).copied().collect();
+    let links: Vec<&str> = request.scenario.lab.links.iter().flat_map(Link::modules).collect();
     let (mut machine, counter) = machine::hypervisor(host, kernel, &request.agent, &links, purpose)?;
     let mut hypervisor = Hypervisor::start(&mut machine, request.plan, inside.counts)?;
     hypervisor.send(&ToNestedRun::Hello(Hello::new(request.tool)))?;
@@ -89,9 +89,10 @@ pub fn missing_here(scenario: &Scenario, plan: &Plan, firecracker: Option<&FileP
             let passes = |path: &Path| link.devices().iter().any(|it| path.devices.contains(it.at));
             !link.modules().is_empty() && paths.clone().any(passes)
         };
-        let mut links = scenario.lab.links.iter().filter(is_used);
-        let (layer, reason) =
-            links.find_map(|link| Some((link.layer(), topology::missing(link.layer())?)))?;
+        let links = scenario.lab.links.iter().filter(is_used);
+        let (layer, reason) = links
+            .flat_map(|link| link.layers())
+            .find_map(|layer| Some((layer, topology::missing(layer)?)))?;
         let is_existing = |host: &Host| host.existing.is_some();
         let can_move =
             !scenario.lab.hosts.iter().any(is_existing) && !chooses_kernel(&scenario.lab) && can_emulate();

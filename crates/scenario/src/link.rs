@@ -92,8 +92,8 @@ impl Link {
     }
 
     #[must_use]
-    pub fn layer(&self) -> Layer {
-        self.kind().layer()
+    pub fn layers(&self) -> Vec<Layer> {
+        self.kind().layers()
     }
 
     #[must_use]
@@ -102,7 +102,7 @@ impl Link {
     }
 
     #[must_use]
-    pub fn modules(&self) -> &'static [&'static str] {
+    pub fn modules(&self) -> Vec<&'static str> {
         self.kind().modules()
     }
 
@@ -202,7 +202,7 @@ pub enum Layer {
     Gretap,
     /// A WireGuard tunnel: encryption, transmission over a wire, decryption.
     Wireguard,
-    /// An IPsec tunnel: encryption, transmission over a wire, decryption.
+    /// IPsec: ESP in tunnel mode, or in transport mode around the packets of another tunnel.
     Esp,
     /// An egress gateway: policy route, forwarding, source NAT.
     Gateway,

@@ -182,10 +182,10 @@ impl LinkKind for Bridge {
         true
     }
 
-    fn modules(&self) -> &'static [&'static str] {
+    fn modules(&self) -> Vec<&'static str> {
         match self.kind {
-            BridgeKind::Linux => &[],
-            BridgeKind::Ovs => &["openvswitch"],
+            BridgeKind::Linux => vec![],
+            BridgeKind::Ovs => vec!["openvswitch"],
         }
     }
 

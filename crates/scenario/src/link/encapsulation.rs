@@ -30,8 +30,7 @@ struct Facts {
     carries_ethernet: bool,
     /// Headers after the outer IP header, and trailers.
     headers: u32,
-    /// Whether the inner packet is padded, so that the packet and a trailer of 2 bytes end on a 4-byte
-    /// boundary (RFC 4303, section 2.4).
+    /// Whether the inner packet is padded, so that the packet and a trailer of 2 bytes end on a 4-byte boundary.
     pads: bool,
     /// Extension headers over IPv6.
     ipv6_options: u32,
@@ -51,6 +50,8 @@ pub(super) struct Identifier {
 
 const ETHERNET: u32 = 14;
 const UDP: u32 = 8;
+/// The SPI, the sequence number, an initialization vector of 8 bytes and a tag of 16 bytes.
+const ESP_HEADERS: u32 = 4 + 4 + 8 + 16;
 
 /// The size of the destination option that limits nested tunnels to 4 (RFC 2473, section 4.1.1). This limit is
 /// iproute2's default.
@@ -58,6 +59,8 @@ const ENCAPSULATION_LIMIT: u32 = 8;
 
 /// RFC 2890, section 2.
 const KEY: Identifier = Identifier { name: "key", valid: 1..=u32::MAX, default: None };
+
+pub(super) const SPI: Identifier = Identifier { name: "SPI", valid: 256..=u32::MAX, default: Some(256) };
 
 /// `seqiv` needs a random number generator, which `drbg` provides.
 const ESP: &[&str] = &[
@@ -115,15 +118,14 @@ impl Encapsulation {
                 udp_port: Some(51820),
                 modules: &["wireguard"],
             },
-            // The SPI, the sequence number, an initialization vector of 8 bytes and a tag of 16 bytes.
             Self::Esp => Facts {
                 layer: Layer::Esp,
                 carries_ethernet: false,
-                headers: 4 + 4 + 8 + 16,
+                headers: ESP_HEADERS,
                 pads: true,
                 ipv6_options: 0,
                 id_header: 0,
-                id: Some(Identifier { name: "SPI", valid: 256..=u32::MAX, default: Some(256) }),
+                id: Some(SPI),
                 udp_port: None,
                 modules: ESP,
             },
@@ -143,6 +145,10 @@ impl Encapsulation {
     #[must_use]
     pub fn carries_ethernet(self) -> bool {
         self.facts().carries_ethernet
+    }
+
+    pub(super) fn encrypts(self) -> bool {
+        matches!(self, Self::Wireguard | Self::Esp)
     }
 
     /// ESP carries only packets of its underlay's family, because a security association's selector has one
@@ -173,18 +179,31 @@ impl Encapsulation {
     }
 
     /// `outer` is the underlay's MTU.
-    pub(super) fn largest_mtu(self, outer: u32, underlay: Family, id: Option<u32>) -> u32 {
+    pub(super) fn largest_mtu(
+        self,
+        outer: u32,
+        underlay: Family,
+        id: Option<u32>,
+        is_encrypted: bool,
+    ) -> u32 {
         let Facts { carries_ethernet, headers, pads, ipv6_options, id_header, .. } = self.facts();
         let added = [
-            (true, underlay.header() + headers),
+            (true, headers),
             (underlay == Family::Ipv6, ipv6_options),
             (id.is_some(), id_header),
             (carries_ethernet, ETHERNET),
         ];
         let added: u32 = added.iter().filter(|(applies, _)| *applies).map(|(_, bytes)| bytes).sum();
-        let room = outer.saturating_sub(added);
-        if pads { (room / 4 * 4).saturating_sub(2) } else { room }
+        let room = outer.saturating_sub(underlay.header());
+        let room = if is_encrypted { padded(room.saturating_sub(ESP_HEADERS)) } else { room };
+        let room = room.saturating_sub(added);
+        if pads { padded(room) } else { room }
     }
+}
+
+/// Returns the largest packet that fits after padding, with the trailer (RFC 4303, section 2.4).
+fn padded(room: u32) -> u32 {
+    (room / 4 * 4).saturating_sub(2)
 }
 
 #[cfg(test)]
@@ -202,7 +221,7 @@ mod tests {
             (Wireguard, None, 1440, 1420),
             (Esp, Some(256), 1446, 1426),
         ] {
-            let mtu = |underlay| encapsulation.largest_mtu(1500, underlay, id);
+            let mtu = |underlay| encapsulation.largest_mtu(1500, underlay, id, false);
             assert_eq!((mtu(Family::Ipv4), mtu(Family::Ipv6)), (ipv4, ipv6), "{encapsulation:?}");
         }
     }

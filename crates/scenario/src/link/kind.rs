@@ -72,6 +72,9 @@ impl WrittenDevice {
 pub(crate) trait LinkKind {
     fn name(&self) -> &str;
     fn layer(&self) -> Layer;
+    fn layers(&self) -> Vec<Layer> {
+        vec![self.layer()]
+    }
     fn devices(&self) -> Vec<LinkDevice<'_>>;
     /// Returns pairs of a device and the device on top of it, which receives its frames.
     fn above(&self) -> Vec<(DeviceRef, &DeviceRef)> {
@@ -88,8 +91,8 @@ pub(crate) trait LinkKind {
         false
     }
     /// Returns the kernel modules that the link needs, except those that every lab needs.
-    fn modules(&self) -> &'static [&'static str] {
-        &[]
+    fn modules(&self) -> Vec<&'static str> {
+        Vec::new()
     }
     fn locate(&mut self, _lab: &Lab) {}
     fn misfits(&self, mtus: &Fits) -> Vec<Misfit>;

@@ -1,12 +1,13 @@
 //! Point-to-point tunnels.
 
-use std::net::IpAddr;
+use std::{collections::BTreeSet, net::IpAddr};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
     BridgeTable, Encapsulation, Layer, Link, LinkDevice, LinkKind, LinkTable, Way, WrittenDevice,
+    encapsulation,
     tunnel_end::{self, EndTable, TunnelEnd},
 };
 use crate::{
@@ -33,6 +34,10 @@ pub(crate) struct TunnelTable {
     /// UDP port of the tunnel. Default: 6081 for `geneve`, 51820 for `wireguard`.
     #[schemars(range(min = 1))]
     pub(crate) port: Option<Spanned<u16>>,
+    /// Encrypts the packets of `geneve`, `gre` or `gretap` with IPsec (ESP in transport mode) under this SPI (256 or more).
+    /// Default: none, no encryption.
+    #[schemars(range(min = 256))]
+    pub(crate) spi: Option<Spanned<u32>>,
     /// Address family of the tunnel's packets. Default: the family of the underlying device's address.
     pub(crate) underlay: Option<Spanned<Family>>,
     /// MTU of its devices. Default: the largest that fits the underlying devices.
@@ -55,6 +60,10 @@ impl Entry<TunnelTable> {
         self.table.port.as_deref().copied().or(self.kind().udp_port())
     }
 
+    fn spi(&self) -> Option<u32> {
+        self.table.spi.as_deref().copied()
+    }
+
     fn identifiers(&self, problems: &mut Vec<Problem>) {
         let (kind, table) = (self.kind(), &self.table);
         let word = kind.word();
@@ -62,6 +71,11 @@ impl Entry<TunnelTable> {
             && let Some((message, help)) = invalid_id(kind, **id)
         {
             problems.push(Problem::new(id.span(), message, "not valid").help(help));
+        }
+        if let Some(spi) = &table.spi
+            && let Some((message, help)) = invalid_spi(kind, **spi)
+        {
+            problems.push(Problem::new(spi.span(), message, "not valid").help(help));
         }
         match (&table.port, kind.udp_port()) {
             (Some(port), None) => {
@@ -117,6 +131,27 @@ impl Entry<TunnelTable> {
         }
     }
 
+    /// Reports tunnels between the same addresses that IPsec would mix up.
+    fn mixed_encryption(&self, draft: &Draft, tunnel: &Tunnel, problems: &mut Vec<Problem>) {
+        let before = draft.lab.links.iter().take_while(|link| link.name() != self.name());
+        let others = before.filter_map(as_tunnel).filter(|other| other.has_ends_of(tunnel));
+        for other in others {
+            let (spi, its) = (tunnel.security_parameter(), other.security_parameter());
+            let shares_flow = tunnel.spi.or(other.spi).is_some() && tunnel.flow() == other.flow();
+            let (message, help) = if shares_flow {
+                let message =
+                    format!("IPsec cannot distinguish the packets of `{}` and `{}`", other.name, self.name());
+                (message, "use another `port`, or other addresses")
+            } else if spi.is_some() && spi == its {
+                (format!("`{}` has the same SPI", other.name), "use another SPI")
+            } else {
+                continue;
+            };
+            let place = self.table.spi.as_ref().map_or_else(|| self.name.span(), Spanned::span);
+            problems.push(Problem::new(place, message, "mixed up").help(help));
+        }
+    }
+
     fn shared_port(&self, document: &Document, problems: &mut Vec<Problem>) {
         let is_end = |host: &str| self.table.ends.get(host).is_some();
         let tunnels = document.links.tunnels.iter().take_while(|other| other.name() != self.name());
@@ -142,6 +177,15 @@ fn invalid_id(kind: Encapsulation, id: u32) -> Option<(String, String)> {
     let (name, valid) = (identifier.name, identifier.valid);
     let message = format!("{id} is not a valid {name} of `{word}`");
     (!valid.contains(&id)).then(|| (message, format!("use {} to {}", valid.start(), valid.end())))
+}
+
+fn invalid_spi(kind: Encapsulation, spi: u32) -> Option<(String, String)> {
+    let valid = encapsulation::SPI.valid;
+    if kind.encrypts() {
+        return Some((format!("`{}` already encrypts", kind.word()), "remove it".to_owned()));
+    }
+    let help = format!("use {} to {}", valid.start(), valid.end());
+    (!valid.contains(&spi)).then(|| (format!("{spi} is not a valid SPI"), help))
 }
 
 impl LinkTable for Entry<TunnelTable> {
@@ -170,7 +214,8 @@ impl LinkTable for Entry<TunnelTable> {
             return Some(**mtu);
         }
         let underlay = self.table.ends.family(document, self.underlay());
-        Some(self.kind().largest_mtu(self.table.ends.least_underlay_mtu(mtus)?, underlay, self.id()))
+        let outer = self.table.ends.least_underlay_mtu(mtus)?;
+        Some(self.kind().largest_mtu(outer, underlay, self.id(), self.spi().is_some()))
     }
 
     fn port_of(&self, bridge: &Entry<BridgeTable>) -> Option<DeviceName> {
@@ -181,7 +226,8 @@ impl LinkTable for Entry<TunnelTable> {
         let ends = self.table.ends.resolve(self.name(), self.underlay(), resolver);
         let mtu = resolver.mtu(&ends.first()?.at);
         let (name, encapsulation) = (self.name().to_owned(), self.kind());
-        Some(Link::Tunnel(Tunnel { name, encapsulation, id: self.id(), port: self.port(), mtu, ends }))
+        let (id, port, spi) = (self.id(), self.port(), self.spi());
+        Some(Link::Tunnel(Tunnel { name, encapsulation, id, port, spi, mtu, ends }))
     }
 
     fn references(&self, checker: &mut Checker<'_>) {
@@ -195,6 +241,7 @@ impl LinkTable for Entry<TunnelTable> {
             self.table.ends.without_local(&tunnel.ends, problems);
             self.families(draft, tunnel, problems);
             self.duplicates(draft, tunnel, problems);
+            self.mixed_encryption(draft, tunnel, problems);
         }
         self.table.ends.networks(self.name(), "end", problems);
         self.shared_port(document, problems);
@@ -224,6 +271,9 @@ pub struct Tunnel {
     pub encapsulation: Encapsulation,
     pub id: Option<u32>,
     pub port: Option<u16>,
+    /// The tunnel's packets are encrypted by ESP in transport mode under this SPI.
+    #[serde(default)]
+    pub spi: Option<u32>,
     pub mtu: u32,
     pub ends: Vec<TunnelEnd>,
 }
@@ -231,6 +281,20 @@ pub struct Tunnel {
 type Identity<'t> = (&'t HostName, Encapsulation, Option<u32>, Option<u16>, Vec<IpAddr>);
 
 impl Tunnel {
+    fn security_parameter(&self) -> Option<u32> {
+        if self.encapsulation == Encapsulation::Esp { self.id } else { self.spi }
+    }
+
+    fn has_ends_of(&self, other: &Self) -> bool {
+        let ends = |tunnel: &Self| tunnel.ends.iter().map(|end| end.local).collect::<BTreeSet<_>>();
+        ends(self) == ends(other)
+    }
+
+    /// What selects the tunnel's packets. GRE has no port.
+    fn flow(&self) -> (bool, Option<u16>) {
+        (self.encapsulation.encrypts(), self.port)
+    }
+
     /// Returns what must be unique in each host: for ESP the identifier of the XFRM interface, for GENEVE the
     /// VNI, port and remote address, and for GRE the key and both addresses.
     fn identities(&self) -> impl Iterator<Item = Identity<'_>> {
@@ -258,6 +322,10 @@ impl LinkKind for Tunnel {
         self.encapsulation.layer()
     }
 
+    fn layers(&self) -> Vec<Layer> {
+        [self.layer()].into_iter().chain(self.spi.map(|_| Layer::Esp)).collect()
+    }
+
     fn devices(&self) -> Vec<LinkDevice<'_>> {
         tunnel_end::link_devices(&self.ends, self.mtu)
     }
@@ -266,13 +334,19 @@ impl LinkKind for Tunnel {
         tunnel_end::sent(&self.ends, out)
     }
 
-    fn modules(&self) -> &'static [&'static str] {
-        self.encapsulation.modules()
+    fn modules(&self) -> Vec<&'static str> {
+        let encrypted = self.spi.map(|_| Encapsulation::Esp);
+        [Some(self.encapsulation), encrypted]
+            .into_iter()
+            .flatten()
+            .flat_map(Encapsulation::modules)
+            .copied()
+            .collect()
     }
 
     fn misfits(&self, mtus: &Fits) -> Vec<Misfit> {
         let underlay = tunnel_end::family(&self.ends);
-        let most = |outer| self.encapsulation.largest_mtu(outer, underlay, self.id);
+        let most = |outer| self.encapsulation.largest_mtu(outer, underlay, self.id, self.spi.is_some());
         tunnel_end::misfits(&self.ends, mtus, most)
     }
 }

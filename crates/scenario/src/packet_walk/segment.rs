@@ -69,7 +69,7 @@ impl<'l, W: Fn(&DeviceRef) -> bool> Search<'_, 'l, W> {
 
     fn leave(&mut self, at: &DeviceRef, link: &'l dyn LinkKind) -> bool {
         self.or_undo(|search| {
-            search.way.push(Step::Layer(link.layer()));
+            search.way.extend(link.layers().into_iter().map(Step::Layer));
             link.sent(at).into_iter().any(|way| match way {
                 Way::In(to) => search.receive(to),
                 Way::Out(device) => search.send(&device),
@@ -98,7 +98,7 @@ impl<'l, W: Fn(&DeviceRef) -> bool> Search<'_, 'l, W> {
                 if link.tag().is_some_and(|tag| search.tags.pop() != Some(tag)) {
                     return false;
                 }
-                search.way.push(Step::Layer(link.layer()));
+                search.way.extend(link.layers().into_iter().map(Step::Layer));
                 search.receive(own)
             })
         })

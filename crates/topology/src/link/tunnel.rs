@@ -90,8 +90,8 @@ fn smallest(encapsulation: Encapsulation) -> Lab {
         existing: false,
     };
     let ends = vec![end("near", scratch::NEAR), end("far", scratch::FAR)];
-    let (id, port, mtu) = (Some(1000), Some(6081), 1280);
-    lab.links.push(Tunnel { name: "tunnel".into(), encapsulation, id, port, mtu, ends }.into());
+    let (id, port, spi, mtu) = (Some(1000), Some(6081), None, 1280);
+    lab.links.push(Tunnel { name: "tunnel".into(), encapsulation, id, port, spi, mtu, ends }.into());
     lab
 }
 
@@ -101,7 +101,8 @@ impl LinkKind for Tunnel {
     }
 
     fn needs(&self) -> Vec<&'static str> {
-        vec![self.encapsulation.word()]
+        let esp = self.spi.map(|_| ESP.name);
+        [self.encapsulation.word()].into_iter().chain(esp).collect()
     }
 
     fn device(&self, at: &DeviceRef, _: &Lab) -> Option<DeviceKind> {
@@ -156,8 +157,10 @@ impl LinkKind for Tunnel {
     fn finish(&self, site: &Site<'_>) -> Result<(), Refusal> {
         match self.encapsulation {
             Encapsulation::Wireguard => wireguard::exchange_keys(self, &site.namespaces),
-            Encapsulation::Esp => esp::exchange_keys(self, &site.namespaces),
-            Encapsulation::Geneve | Encapsulation::Gre | Encapsulation::Gretap => Ok(()),
+            Encapsulation::Esp => esp::encrypt_inner_packets(self, &site.namespaces),
+            Encapsulation::Geneve | Encapsulation::Gre | Encapsulation::Gretap => {
+                esp::encrypt_outer_packets(self, &site.namespaces)
+            }
         }
     }
 }

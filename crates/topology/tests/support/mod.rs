@@ -126,7 +126,7 @@ pub(crate) fn tunnel(encapsulation: Encapsulation) -> Lab {
     let ends = vec![end("a", "198.18.0.1", "198.18.1.1/24"), end("b", "198.18.0.2", "198.18.1.2/24")];
     let (id, port, mtu) = (Some(1000), Some(6081), 1400);
     let mut lab = wire();
-    lab.links.push(Tunnel { name: "t0".into(), encapsulation, id, port, mtu, ends }.into());
+    lab.links.push(Tunnel { name: "t0".into(), encapsulation, id, port, spi: None, mtu, ends }.into());
     lab
 }
 
