@@ -6,6 +6,7 @@ mod encapsulation;
 mod kind;
 mod macvlan;
 mod nic;
+mod pair;
 mod tunnel;
 mod tunnel_end;
 mod vlan;
@@ -36,6 +37,7 @@ pub use macvlan::Macvlan;
 pub(crate) use macvlan::MacvlanTable;
 pub use nic::Nic;
 pub(crate) use nic::set_queues;
+pub use pair::Pair;
 pub use tunnel::Tunnel;
 pub(crate) use tunnel::TunnelTable;
 pub use tunnel_end::TunnelEnd;
@@ -181,6 +183,8 @@ pub enum Layer {
     Wire,
     /// The veth pair of a guest or pod.
     Veth,
+    /// A pair of netkit devices.
+    Netkit,
     /// The network device of a virtual machine: its queues, the process that serves them (the monitor, or vhost), and
     /// the tap device.
     Virtio,

@@ -3,6 +3,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeviceKind {
     Veth,
+    Netkit,
     Macvlan,
     Vlan,
     Vxlan,
@@ -36,6 +37,7 @@ pub(crate) enum Connection {
 impl DeviceKind {
     const ALL: [Self; Self::Other as usize + 1] = [
         Self::Veth,
+        Self::Netkit,
         Self::Macvlan,
         Self::Vlan,
         Self::Vxlan,
@@ -58,6 +60,7 @@ impl DeviceKind {
     const fn facts(self) -> (&'static str, &'static str, bool) {
         match self {
             Self::Veth => ("veth", "veth", true),
+            Self::Netkit => ("netkit", "netkit", true),
             Self::Macvlan => ("macvlan", "macvlan", true),
             Self::Vlan => ("vlan", "vlan", true),
             Self::Vxlan => ("vxlan", "vxlan", false),
@@ -78,7 +81,7 @@ impl DeviceKind {
 
     pub(crate) fn connection(self) -> Connection {
         match self {
-            Self::Veth => Connection::Pair,
+            Self::Veth | Self::Netkit => Connection::Pair,
             Self::Bridge | Self::OpenVswitch => Connection::Ports,
             Self::Vxlan => Connection::Tunnel,
             Self::Macvlan

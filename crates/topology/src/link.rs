@@ -146,6 +146,7 @@ pub(crate) fn trials(layer: Layer) -> &'static [Trial] {
     match layer {
         Layer::Wire => &[veth::TRIAL, rate::TRIAL],
         Layer::Veth => &[veth::TRIAL],
+        Layer::Netkit => &[veth::NETKIT],
         Layer::Virtio => &[nic::TRIAL],
         Layer::Bridge => &[bridge::TRIAL],
         Layer::Ovs => &[ovs::TRIAL],

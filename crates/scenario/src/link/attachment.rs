@@ -1,4 +1,4 @@
-//! The veth pair of a guest or pod in a namespace. Virtual machines have a `Nic` instead.
+//! The device pair of a guest or pod in a namespace. Virtual machines have a `Nic` instead.
 
 use std::net::IpAddr;
 
@@ -6,9 +6,10 @@ use ipnet::IpNet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BridgeTable, Layer, Link, LinkDevice, LinkKind, LinkTable, Nic, Way, WrittenDevice};
+use super::{BridgeTable, Layer, Link, LinkDevice, LinkKind, LinkTable, Nic, Pair, Way, WrittenDevice};
 use crate::{
     check::{Checker, Fits, Misfit},
+    diagnosis::Problem,
     document::{As, Converter, Document, Entry, Spanned},
     lab::{Lab, UNKNOWN_MTU},
     names::{DeviceName, DeviceRef},
@@ -27,6 +28,8 @@ pub(crate) struct GuestTable {
     pub(crate) address: Spanned<As<IpNet>>,
     /// The kind of virtual machine, one of `vms`. Default: none, a network namespace.
     pub(crate) vm: Option<Spanned<String>>,
+    /// Kind of its devices. Default: `veth`.
+    pub(crate) pair: Option<Spanned<Pair>>,
     /// Next hop of the default route. Default: no default route.
     pub(crate) gateway: Option<Spanned<As<IpAddr>>>,
     /// MTU of `eth0` and of the bridge port. Default: the bridge's.
@@ -37,6 +40,10 @@ pub(crate) struct GuestTable {
 impl Entry<GuestTable> {
     fn device(&self) -> DeviceRef {
         DeviceRef::new(self.name(), DEVICE)
+    }
+
+    fn pair(&self) -> Pair {
+        self.table.pair.as_deref().copied().unwrap_or_default()
     }
 
     fn port(&self, document: &Document) -> Option<DeviceRef> {
@@ -89,7 +96,7 @@ impl LinkTable for Entry<GuestTable> {
         let (at, port) = (self.device(), self.port(resolver.document)?);
         let (name, address, mtu) = (self.name().to_owned(), self.table.address.0, resolver.mtu(&at));
         if self.table.vm.is_none() {
-            return Some(Link::Attachment(Attachment { name, at, port, address, mtu }));
+            return Some(Link::Attachment(Attachment { name, at, port, pair: self.pair(), address, mtu }));
         }
         let queues = vm_of(resolver.document, self).map_or(1, |vm| vm.queues);
         Some(Link::Nic(Nic { name, at, port, address, mtu, queues }))
@@ -99,6 +106,11 @@ impl LinkTable for Entry<GuestTable> {
         checker.named("bridge", &self.table.bridge, &checker.document.links.bridges);
         if let Some(vm) = &self.table.vm {
             checker.named("vm", vm, &checker.document.vms);
+            if let Some(pair) = &self.table.pair {
+                let message =
+                    format!("the virtual machine `{}` has a tap device instead of a pair", self.name());
+                checker.problems.push(Problem::new(pair.span(), message, "no effect").help("remove it"));
+            }
         }
     }
 }
@@ -108,6 +120,8 @@ pub struct Attachment {
     pub name: String,
     pub at: DeviceRef,
     pub port: DeviceRef,
+    #[serde(default)]
+    pub pair: Pair,
     pub address: IpNet,
     pub mtu: u32,
 }
@@ -118,7 +132,11 @@ impl LinkKind for Attachment {
     }
 
     fn layer(&self) -> Layer {
-        Layer::Veth
+        self.pair.layer(Layer::Veth)
+    }
+
+    fn modules(&self) -> Vec<&'static str> {
+        self.pair.modules()
     }
 
     fn devices(&self) -> Vec<LinkDevice<'_>> {

@@ -1,11 +1,11 @@
-//! Wires: veth pairs between two hosts.
+//! Wires: pairs of devices between two hosts.
 
 use ipnet::IpNet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::BitRate;
 
-use super::{Layer, Link, LinkDevice, LinkKind, LinkTable, Way, WrittenDevice};
+use super::{Layer, Link, LinkDevice, LinkKind, LinkTable, Pair, Way, WrittenDevice};
 use crate::{
     check::{Checker, Fits, Misfit},
     diagnosis::Problem,
@@ -14,12 +14,16 @@ use crate::{
     resolve::{Draft, Mtus, Resolver},
 };
 
-/// A wire between two hosts (a veth pair).
+/// A wire between two hosts: a pair of devices.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WireTable {
     /// Both ends, each `host:device`. The wire creates the devices.
     pub(crate) between: [Spanned<As<DeviceRef>>; 2],
+    /// Kind of its devices. Default: `veth`.
+    #[serde(default)]
+    #[schemars(default)]
+    pub(crate) pair: Pair,
     /// Addresses of both ends, in the same order; `none` for a bridge port. Default: none.
     pub(crate) addresses: Option<[Spanned<As<Option<IpNet>>>; 2]>,
     /// MTU of both ends, in bytes of IP packet. Default: 1500.
@@ -73,7 +77,8 @@ impl LinkTable for Entry<WireTable> {
         let ends = [end(0), end(1)];
         let mtu = resolver.mtu(&ends[0].at);
         let rate = self.table.rate.as_ref().map(|rate| rate.0);
-        Some(Link::Wire(Wire { name: self.name().to_owned(), ends, mtu, rate }))
+        let (name, pair) = (self.name().to_owned(), self.table.pair);
+        Some(Link::Wire(Wire { name, pair, ends, mtu, rate }))
     }
 
     fn references(&self, checker: &mut Checker<'_>) {
@@ -118,6 +123,8 @@ fn rate_out_of(written: &Spanned<As<BitRate>>) -> Option<Problem> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Wire {
     pub name: String,
+    #[serde(default)]
+    pub pair: Pair,
     pub ends: [LinkEnd; 2],
     pub mtu: u32,
     pub rate: Option<BitRate>,
@@ -138,7 +145,7 @@ impl LinkEnd {
 
 impl Wire {
     pub fn new(name: impl Into<String>, ends: [LinkEnd; 2], mtu: u32) -> Self {
-        Self { name: name.into(), ends, mtu, rate: None }
+        Self { name: name.into(), pair: Pair::Veth, ends, mtu, rate: None }
     }
 }
 
@@ -148,7 +155,11 @@ impl LinkKind for Wire {
     }
 
     fn layer(&self) -> Layer {
-        Layer::Wire
+        self.pair.layer(Layer::Wire)
+    }
+
+    fn modules(&self) -> Vec<&'static str> {
+        self.pair.modules()
     }
 
     fn devices(&self) -> Vec<LinkDevice<'_>> {

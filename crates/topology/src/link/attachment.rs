@@ -1,4 +1,4 @@
-//! The veth pair of a guest or pod in a namespace.
+//! The device pair of a guest or pod in a namespace.
 
 use scenario::{DeviceRef, Lab, link::Attachment};
 
@@ -14,11 +14,11 @@ impl LinkKind for Attachment {
     }
 
     fn needs(&self) -> Vec<&'static str> {
-        vec![veth::TRIAL.name]
+        veth::needs(self.pair)
     }
 
     fn device(&self, _: &DeviceRef, _: &Lab) -> Option<DeviceKind> {
-        Some(DeviceKind::Veth)
+        Some(veth::device(self.pair))
     }
 
     fn behind(&self, at: &DeviceRef) -> Option<Peer> {

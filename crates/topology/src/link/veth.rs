@@ -1,16 +1,18 @@
-//! Creates veth pairs. A single netlink message sets up both ends. For the attributes, see linux/if_link.h
-//! and linux/veth.h.
+//! Creates pairs of veth or netkit devices. A single netlink message sets up both ends. For the attributes, see
+//! linux/if_link.h and linux/veth.h.
 
 use std::os::fd::{AsFd, AsRawFd};
 
 use nlink::netlink::{
     MessageBuilder,
+    link::NetkitMode,
     types::link::{IflaAttr, IflaInfo},
 };
-use scenario::{DeviceRef, DeviceSettings};
+use scenario::{DeviceRef, DeviceSettings, link::Pair};
 
 use super::Site;
 use crate::{
+    device_kind::DeviceKind,
     devices::Device,
     error::CreateError,
     message::{Request, create_link, link_header},
@@ -19,8 +21,10 @@ use crate::{
     trial::{Attempt, Trial},
 };
 
-/// `VETH_INFO_PEER`.
+/// `VETH_INFO_PEER` and `IFLA_NETKIT_PEER_INFO`.
 const PEER: u16 = 1;
+/// `IFLA_NETKIT_MODE`.
+const MODE: u16 = 5;
 
 pub(super) const TRIAL: Trial = Trial {
     name: "veth",
@@ -30,6 +34,29 @@ pub(super) const TRIAL: Trial = Trial {
     required: true,
     attempt: Attempt::Lab(scratch::wire),
 };
+
+pub(super) const NETKIT: Trial = Trial {
+    name: "netkit",
+    done: "created a netkit pair between two namespaces",
+    needed_for: "netkit pairs",
+    remedy: "use Linux 6.7 or newer (CONFIG_NETKIT)",
+    required: false,
+    attempt: Attempt::Lab(|| scratch::wire_with(|wire| wire.pair = Pair::Netkit)),
+};
+
+pub(super) fn needs(pair: Pair) -> Vec<&'static str> {
+    match pair {
+        Pair::Veth => vec![TRIAL.name],
+        Pair::Netkit => vec![NETKIT.name],
+    }
+}
+
+pub(super) fn device(pair: Pair) -> DeviceKind {
+    match pair {
+        Pair::Veth => DeviceKind::Veth,
+        Pair::Netkit => DeviceKind::Netkit,
+    }
+}
 
 pub(super) fn create(
     [far, near]: [&DeviceRef; 2],
@@ -49,13 +76,16 @@ pub(super) fn create(
     append_end(&mut message, far, settings.get(&far.at));
     message.append_attr_u32(IflaAttr::NetNsFd as u16, far_namespace.as_fd().as_raw_fd().cast_unsigned());
     message.nest_end(peer);
+    if near.kind == DeviceKind::Netkit {
+        message.append_attr_u32(MODE, NetkitMode::L2 as u32);
+    }
     message.nest_end(data);
     message.nest_end(info);
     Ok(vec![Request {
         host: near.at.host.clone(),
         element: element.clone(),
         needs: vec![],
-        operation: format!("create the veth pair `{}` and `{}`", far.at, near.at),
+        operation: format!("create the {} pair `{}` and `{}`", near.kind.word(), far.at, near.at),
         message,
     }])
 }

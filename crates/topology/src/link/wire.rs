@@ -1,4 +1,4 @@
-//! Wires between hosts: veth pairs with an optional rate limit.
+//! Wires between hosts: device pairs with an optional rate limit.
 
 use scenario::{DeviceRef, Lab, link::Wire};
 
@@ -20,11 +20,11 @@ impl LinkKind for Wire {
     }
 
     fn needs(&self) -> Vec<&'static str> {
-        [veth::TRIAL.name].into_iter().chain(self.rate.map(|_| rate::TRIAL.name)).collect()
+        veth::needs(self.pair).into_iter().chain(self.rate.map(|_| rate::TRIAL.name)).collect()
     }
 
     fn device(&self, _: &DeviceRef, _: &Lab) -> Option<DeviceKind> {
-        Some(DeviceKind::Veth)
+        Some(veth::device(self.pair))
     }
 
     fn behind(&self, at: &DeviceRef) -> Option<Peer> {
