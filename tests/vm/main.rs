@@ -172,7 +172,7 @@ const CASES: &[Case] = &[
         test: hypervisor::guest_time_is_neither_work_nor_wait,
     },
     Case {
-        name: "messages_are_followed_through_tunnels_but_not_on_the_underlay_of_encrypted_ones",
+        name: "messages_are_followed_through_tunnels_and_on_their_underlay",
         needs: WATCHED,
         test: tunnels::messages_are_followed,
     },

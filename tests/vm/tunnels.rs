@@ -1,4 +1,4 @@
-//! Tests which point-to-point tunnels allow messages to be followed, in the virtual hypervisor.
+//! Tests that messages are followed through each kind of point-to-point tunnel, in the virtual hypervisor.
 
 use plumb_tests::trials;
 use serde_json::Value;
@@ -6,7 +6,6 @@ use serde_json::Value;
 use crate::sandbox;
 
 const KINDS: [&str; 5] = ["geneve", "gre", "gretap", "wireguard", "esp"];
-const ENCRYPTED: [&str; 2] = ["wireguard", "esp"];
 
 /// Packets to the server are delayed by 15 to 25 ms. In nanoseconds.
 const SHORTEST: f64 = 15e6;
@@ -83,7 +82,7 @@ pub(crate) fn messages_are_followed() {
             let is_probed =
                 |trial: &&Value| trial["result"] == format!("{kind}/latency") && trial["arm"] == "probed";
             let on_wire = trials(&record).iter().filter(is_probed).any(sees_wire);
-            assert_eq!(on_wire, !ENCRYPTED.contains(&kind), "{kind} {flag}: messages on the wire");
+            assert!(on_wire, "{kind} {flag}: messages are not seen on the wire");
         }
     }
 }

@@ -77,7 +77,7 @@ fn down(from: &HopPoint) -> (StepKind, String) {
     match from.kind.as_deref() {
         Some(kind) if is_bridge(kind) => (StepKind::Bridge, format!("bridge {}", device(from))),
         Some(kind) if is_tunnel(kind) => {
-            (StepKind::Encapsulation, format!("{} encapsulation", kind.to_uppercase()))
+            (StepKind::Encapsulation, tunnel_step(kind, ["encapsulation", "encryption"]))
         }
         _ => (StepKind::Other, "to the device below".into()),
     }
@@ -87,10 +87,18 @@ fn up(from: &HopPoint, to: &HopPoint) -> (StepKind, String) {
     match to.kind.as_deref() {
         Some(kind) if is_bridge(kind) => (StepKind::Bridge, format!("bridge {}", device(to))),
         Some(kind) if is_tunnel(kind) => {
-            (StepKind::Decapsulation, format!("{} decapsulation", kind.to_uppercase()))
+            (StepKind::Decapsulation, tunnel_step(kind, ["decapsulation", "decryption"]))
         }
         _ if from.device == to.device => (StepKind::Other, "processed again".into()),
         _ => (StepKind::Other, "to the device above".into()),
+    }
+}
+
+fn tunnel_step(tunnel: &str, [clear, encrypted]: [&str; 2]) -> String {
+    match tunnel {
+        "wireguard" => format!("WireGuard {encrypted}"),
+        "xfrm" => format!("ESP {encrypted}"),
+        _ => format!("{} {clear}", tunnel.to_uppercase()),
     }
 }
 

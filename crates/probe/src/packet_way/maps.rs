@@ -19,7 +19,7 @@ const LOST: u32 = 0;
 const EVENTS_LEFT_OUT: u32 = 1;
 const WAYS_SEEN: u32 = 2;
 /// These mirror `struct trail`, `struct way` and `struct settings`, in 8-byte words.
-const TRAIL: usize = 13 + 4 * POINTS;
+const TRAIL: usize = 14 + 4 * POINTS;
 const WAY: usize = 2 + 3 * POINTS;
 const SETTINGS: usize = 7;
 /// These mirror `enum role` of packet_way.bpf.c.

@@ -74,6 +74,7 @@ static __always_inline void begin(struct trail *trail, __u32 thread, __u32 file,
 	trail->server_got = trail->client_got = 0;
 	trail->knows_there = trail->knows_back = 0;
 	trail->client_port = 0;
+	trail->packet = 0;
 	time_clock(trail);
 	pass(trail, CLIENT_SENDS, NULL, bpf_ktime_get_ns());
 	/* This is written last, so that no other CPU sees a partial trail. */
@@ -184,10 +185,17 @@ static __always_inline int packet(struct sk_buff *skb, const unsigned char *star
 	__u64 came = bpf_ktime_get_ns();
 	struct settings *settings = the_settings();
 	struct message message;
-	if (!settings || !find_message(start, settings, &message) || !is_followed(trail, settings, skb, &message))
+	if (!settings)
 		return 0;
-	if (!message.back)
-		trail->client_port = message.client_port;
+	if (find_message(start, settings, &message)) {
+		if (!is_followed(trail, settings, skb, &message))
+			return 0;
+		if (!message.back)
+			trail->client_port = message.client_port;
+		trail->packet = (__u64)skb;
+	} else if (trail->packet != (__u64)skb) {
+		return 0;
+	}
 	pass(trail, event, skb->dev, came);
 	return 0;
 }

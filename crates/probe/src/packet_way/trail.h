@@ -50,6 +50,8 @@ struct trail {
 	/* The client's port in the last packet, in network byte order. */
 	__u32 client_port;
 	__u32 padding;
+	/* The address of the buffer in which the message was last seen. Tunnels encrypt packets in place. */
+	__u64 packet;
 	/* The lowest cost of reading the clock so far. */
 	__u64 clock;
 	struct passed points[POINTS];
