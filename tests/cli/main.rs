@@ -446,6 +446,7 @@ fn shows_and_checks_every_builtin_scenario() {
         "quick",
         "engine-limits",
         "tunnels",
+        "ovs-or-bridge",
         "proxmox-vxlan",
         "egress-gateway",
         "bridge-streams",

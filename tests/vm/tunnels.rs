@@ -21,6 +21,52 @@ title = "One tunnel of each kind"
 between = ["node1:eth0", "node2:eth0"]
 addresses = ["198.18.1.1/24", "198.18.1.2/24"]
 
+[wires.netkit]
+between = ["node1:eth1", "node2:eth1"]
+addresses = ["198.18.2.1/24", "198.18.2.2/24"]
+pair = "netkit"
+
+# Open vSwitch forwards to a pod behind a tunnel.
+[bridges.ovs0]
+host = "node1"
+kind = "ovs"
+
+[bridges.br0]
+host = "node2"
+
+[pods.near]
+bridge = "ovs0"
+address = "198.18.3.1/24"
+pair = "netkit"
+
+[pods.far]
+bridge = "br0"
+address = "198.18.3.2/24"
+
+[tunnels.gnv1]
+kind = "geneve"
+id = 2
+port = 6082
+spi = 1000
+
+[tunnels.gnv1.ends.node1]
+over = "eth0"
+bridge = "ovs0"
+
+[tunnels.gnv1.ends.node2]
+over = "eth0"
+bridge = "br0"
+
+[paths.netkit]
+from = "node1:eth1"
+to = "node2:eth1"
+layers = ["netkit"]
+
+[paths.ovs]
+from = "near"
+to = "far"
+layers = ["netkit", "ovs", "geneve", "esp", "wire", "bridge", "veth"]
+
 [paths.wire]
 from = "node1:eth0"
 to = "node2:eth0"
@@ -75,6 +121,9 @@ pub(crate) fn messages_are_followed() {
             assert!(reason.starts_with("this machine cannot create `"), "{reason}");
         }
         for result in sandbox.findings("latest")["results"].as_array().expect("a list") {
+            if result["path"] == "netkit" {
+                continue; // It does not use the underlay.
+            }
             let round_trip = result["value"]["estimate"].as_f64().expect("it was measured");
             assert!(round_trip >= SHORTEST, "{flag}: {round_trip} ns in {result:#}");
         }

@@ -9,7 +9,7 @@ use anyhow::{Context, ensure};
 use ipnet::Ipv4Net;
 use scenario::{
     DeviceName, DeviceRef, Host, HostKind, HostName, Lab, Link,
-    link::{Attachment, Bridge},
+    link::{Attachment, Bridge, Pair},
 };
 use topology::Topology;
 

@@ -130,6 +130,14 @@ fn evidence(bound: &SaturatedCpu<'_>) -> Evidence {
 }
 
 fn remedy(worst: &SaturatedCpu<'_>) -> Remedy {
+    if worst.result.layers.iter().any(|layer| layer == "esp") {
+        return Remedy::manual(
+            "Encrypt with several security associations, one per CPU (RFC 9611, Linux 6.13), or with a NIC that has \
+             `esp-hw-offload`",
+            vec!["ip -s xfrm state".into()],
+        )
+        .explained("IPsec processes all packets of an association on one CPU, and RPS cannot spread them.");
+    }
     let last = worst.result.devices.last().map_or("DEVICE", |device| device.device.as_str());
     Remedy::manual(
         "Spread receive processing: use more queues if the device has them, \
@@ -150,7 +158,10 @@ fn remedy(worst: &SaturatedCpu<'_>) -> Remedy {
 pub(super) mod tests {
     use findings::Severity;
 
-    use crate::rules::tests::{Case, made};
+    use crate::{
+        analyse,
+        rules::tests::{Case, made},
+    };
 
     pub(in crate::rules) const CASE: Case = Case {
         triggers: || made::interrupted(920, 200),
@@ -164,4 +175,16 @@ pub(super) mod tests {
         ],
         change: None,
     };
+
+    #[test]
+    fn ipsec_needs_several_associations() {
+        let mut run = made::interrupted(920, 200);
+        for path in &mut run.record.header.paths {
+            path.layers.iter_mut().filter(|layer| *layer == "vxlan").for_each(|layer| *layer = "esp".into());
+        }
+        let findings = analyse(&run.record);
+        let found = findings.findings.iter().find(|it| it.id == "softirq-bound").expect("found");
+        let remedy = found.remedy.as_ref().expect("a remedy");
+        assert!(remedy.action.contains("one per CPU"), "{remedy:?}");
+    }
 }

@@ -51,6 +51,7 @@ fn builtins_have_documented_duration() {
         ("engine-limits", 20.0, 80.0),
         ("proxmox-vxlan", 30.0, 190.0),
         ("tunnels", 60.0, 130.0),
+        ("ovs-or-bridge", 40.0, 120.0),
         ("egress-gateway", 120.0, 310.0),
         ("bridge-streams", 60.0, 190.0),
         ("balloon", 60.0, 250.0),

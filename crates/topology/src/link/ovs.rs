@@ -24,7 +24,7 @@ pub(super) const TRIAL: Trial = Trial {
     done: "created an Open vSwitch bridge with a port",
     needed_for: "bridges of kind `ovs`",
     remedy: "modprobe openvswitch (CONFIG_OPENVSWITCH)",
-    required: false,
+    required: true,
     attempt: Attempt::Lab(smallest),
 };
 

@@ -143,11 +143,12 @@ mod tests {
         Check { group: Group::Paths, id, title: id, status, detail, needed_for, remedy: None, required: true }
     }
 
-    const ALL: [&str; 21] = [
+    const ALL: [&str; 22] = [
         "rights",
         "namespaces",
         "veth",
         "bridge",
+        "ovs",
         "vxlan",
         "geneve",
         "gre",
@@ -171,7 +172,8 @@ mod tests {
         let scenario = Scenario::parse(name, builtin::find(name).expect("built in").text).expect("parses");
         let plan = Plan::expand(&scenario, 0, &PlanOptions::default());
         let checks: Vec<_> = ALL.iter().map(|&id| check(id, status_of(id))).collect();
-        let inside = status_of("wireguard") == Status::Missing && name == "tunnels";
+        let inside = ["wireguard", "ovs"].map(status_of).contains(&Status::Missing)
+            && ["tunnels", "ovs-or-bridge"].contains(&name);
         Verdict::of(&scenario, &plan, &checks, None, inside)
     }
 
@@ -216,8 +218,9 @@ mod tests {
             ("bridge-queues", "tap", "all"),
             ("bridge-queues", "queues", "none"),
             ("bridge-multiqueue", "queues", "all"),
-            // A virtual hypervisor provides the tunnels.
+            // A virtual hypervisor provides what this kernel lacks.
             ("tunnels", "wireguard", "all"),
+            ("ovs-or-bridge", "ovs", "all"),
         ] {
             let verdict = without(name, missing);
             let found = match verdict.measurable {

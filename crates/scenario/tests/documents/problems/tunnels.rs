@@ -192,3 +192,23 @@ fn reports_second_family_in_esp() {
         );
     }
 }
+
+#[test]
+fn transport_mode_shrinks_the_packets_and_adds_a_layer() {
+    let text = replaced("kind = \"geneve\"", "kind = \"geneve\"\nspi = 300")
+        .replace("layers = [\"geneve\", \"wire\"]", "layers = [\"geneve\", \"esp\", \"wire\"]");
+    let lab = Scenario::parse("test", &text).expect("the scenario parses").lab;
+    // 1480 bytes less 32 are a multiple of 4, and lose the trailer of 2 bytes and 30 bytes of headers.
+    assert_eq!(lab.mtu(&"a:t0".parse().expect("a device"), &lab.devices), Some(1416));
+}
+
+#[test]
+fn reports_encryption_that_cannot_work() {
+    let spi = |kind: &str, spi: u32| replaced("kind = \"gre\"", &format!("kind = \"{kind}\"\nspi = {spi}"));
+    check_text(&spi("gre", 255), "255", "255 is not a valid SPI", "use 256 to");
+    check_text(&spi("wireguard", 256), "256", "`wireguard` already encrypts", "remove it");
+    let two = spi("gre", 300).replace("kind = \"geneve\"", "kind = \"gretap\"");
+    check_text(&two, "300", "IPsec cannot distinguish the packets of `t0` and `t1`", "other addresses");
+    let same = spi("gre", 300).replace("kind = \"geneve\"", "kind = \"geneve\"\nspi = 300");
+    check_text(&same, "300", "`t0` has the same SPI", "use another SPI");
+}
