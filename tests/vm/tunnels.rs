@@ -118,7 +118,7 @@ pub(crate) fn messages_are_followed() {
         let raw = sandbox.succeed(&["report", "latest", "--format", "raw"]).out;
         let record: Value = serde_json::from_str(&raw).expect("a run record is JSON");
         if let Some(reason) = record["header"]["environment"]["inside"].as_str() {
-            assert!(reason.starts_with("this machine cannot create `"), "{reason}");
+            assert!(reason.starts_with("this machine cannot create a link of kind `"), "{reason}");
         }
         for result in sandbox.findings("latest")["results"].as_array().expect("a list") {
             if result["path"] == "netkit" {
