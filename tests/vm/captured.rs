@@ -1,4 +1,4 @@
-//! Captures the packets of each kind of tunnel on its underlay, with tcpdump in a guest.
+//! Captures the packets of each kind of tunnel on its underlay, with tcpdump in a guest. Pings through Open vSwitch.
 
 use std::{
     fs,
@@ -139,6 +139,13 @@ addresses = ["198.18.2.1/24", "198.18.2.2/24"]
 [wires.ipsec6]
 between = ["node1:ipsec6", "node2:ipsec6"]
 addresses = ["2001:2:0:1::1/64", "2001:2:0:1::2/64"]
+[bridges.ovs0]
+host = "node1"
+kind = "ovs"
+address = "198.18.3.1/24"
+[pods.pod1]
+bridge = "ovs0"
+address = "198.18.3.2/24"
 [paths.wire]
 from = "node1:eth4"
 to = "node2:eth4"
@@ -169,6 +176,7 @@ while read device address header; do
   ping -q -c 2 -s PAYLOAD -p PATTERN $address
   ping -q -c 2 -s $((mtu - header)) $address
 done < /tunnels
+ping -q -c 2 198.18.3.2 && echo Open vSwitch forwards
 sleep 1
 kill $(jobs -p)
 wait
@@ -202,7 +210,7 @@ pub(crate) fn tunnels_have_the_documented_headers_and_encrypt() {
     let machine = Machine::start(folder, "guest", &kernel, "", &flags);
     let captured = wait_until(3 * PATIENCE, || machine.printed("all is captured") > 0);
     let console = fs::read_to_string(at("guest.console")).unwrap_or_default();
-    assert!(captured, "{console}");
+    assert!(captured && console.contains("Open vSwitch forwards"), "{console}");
 
     let packets = captures.map(|capture| packets(&capture)).concat();
     for tunnel in Tunnel::all() {
