@@ -51,7 +51,7 @@ const ESP: Kind = Kind {
     encrypts: true,
 };
 
-/// Names with `-esp` are those of tunnels in ESP in transport mode.
+/// Tunnels named `-esp` use ESP in transport mode.
 const KINDS: [Kind; 7] = [
     Kind { name: "geneve", header: "Geneve, Flags [none], vni 0xHEX", added: [30; 2], ..CLEAR },
     Kind { name: "gre", header: "GREv0, key=0xHEX", added: [8, 16], ..CLEAR },

@@ -206,7 +206,7 @@ pub enum Layer {
     Gretap,
     /// A WireGuard tunnel: encryption, transmission over a wire, decryption.
     Wireguard,
-    /// IPsec: ESP in tunnel mode, or in transport mode around the packets of another tunnel.
+    /// IPsec: ESP in tunnel mode, or in transport mode for another tunnel's packets.
     Esp,
     /// An egress gateway: policy route, forwarding, source NAT.
     Gateway,

@@ -15,7 +15,7 @@ pub enum DeviceKind {
     Wireguard,
     Xfrm,
     Bridge,
-    /// An Open vSwitch datapath, or an internal port of one.
+    /// The device of an Open vSwitch datapath or internal port.
     OpenVswitch,
     /// The host's side of a virtual machine's network device.
     Tap,

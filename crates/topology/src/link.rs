@@ -149,7 +149,7 @@ pub(crate) fn trials(layer: Layer) -> &'static [Trial] {
         Layer::Netkit => &[veth::NETKIT],
         Layer::Virtio => &[nic::TRIAL],
         Layer::Bridge => &[bridge::TRIAL],
-        Layer::Ovs => &[ovs::TRIAL],
+        Layer::Ovs => &[bridge::OVS],
         Layer::Macvlan => &[macvlan::TRIAL],
         Layer::Vlan => &[vlan::TRIAL],
         Layer::Vxlan => &[vxlan::TRIAL],

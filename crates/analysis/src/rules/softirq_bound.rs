@@ -9,6 +9,7 @@ use super::{
     ethtool::typed_at,
     prelude::*,
     significance::{self, Above},
+    tunnel_cost,
 };
 use crate::{probed, words::number};
 
@@ -130,7 +131,7 @@ fn evidence(bound: &SaturatedCpu<'_>) -> Evidence {
 }
 
 fn remedy(worst: &SaturatedCpu<'_>) -> Remedy {
-    if worst.result.layers.iter().any(|layer| layer == "esp") {
+    if tunnel_cost::uses_ipsec(worst.result) {
         return Remedy::manual(
             "Encrypt with several security associations, one per CPU (RFC 9611, Linux 6.13), or with a NIC that has \
              `esp-hw-offload`",

@@ -25,6 +25,10 @@ const TUNNELS: [Tunnel; 6] = [
     Tunnel { layer: "esp", name: "IPsec", feature: Some("esp-hw-offload to encrypt") },
 ];
 
+pub(super) fn uses_ipsec(result: &ResultSummary) -> bool {
+    result.layers.iter().any(|layer| layer == "esp")
+}
+
 struct Cost<'a> {
     tunnel: &'static Tunnel,
     breakdown: &'a CostBreakdown,

@@ -290,7 +290,7 @@ impl Tunnel {
         ends(self) == ends(other)
     }
 
-    /// What selects the tunnel's packets. GRE has no port.
+    /// Identifies the tunnel's packets between two addresses. GRE has no port.
     fn flow(&self) -> (bool, Option<u16>) {
         (self.encapsulation.encrypts(), self.port)
     }

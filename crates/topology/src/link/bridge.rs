@@ -3,7 +3,7 @@
 use nlink::netlink::link::{BridgeLink, LinkConfig};
 use nlink::netlink::types::link::IflaAttr;
 use scenario::{
-    DeviceName, DeviceRef, Lab,
+    DeviceName, DeviceRef, Lab, Link,
     link::{Bridge, BridgeKind},
 };
 
@@ -27,12 +27,29 @@ pub(super) const TRIAL: Trial = Trial {
     attempt: Attempt::Lab(smallest),
 };
 
+pub(super) const OVS: Trial = Trial {
+    name: "ovs",
+    done: "created an Open vSwitch bridge with a port",
+    needed_for: "bridges of kind `ovs`",
+    remedy: "modprobe openvswitch (CONFIG_OPENVSWITCH)",
+    required: true,
+    attempt: Attempt::Lab(smallest_ovs),
+};
+
 pub(super) fn smallest() -> Lab {
     let mut address = None;
     let mut lab = scratch::wire_with(|wire| address = wire.ends[0].address.take());
     let at = DeviceRef::new("near", "br0");
     let bridge = Bridge::new("bridge", at, vec![DeviceName::new("eth0")], scratch::MTU);
     lab.links.push(Bridge { address, ..bridge }.into());
+    lab
+}
+
+fn smallest_ovs() -> Lab {
+    let mut lab = smallest();
+    if let Some(Link::Bridge(bridge)) = lab.links.last_mut() {
+        bridge.kind = BridgeKind::Ovs;
+    }
     lab
 }
 
@@ -44,7 +61,7 @@ impl LinkKind for Bridge {
     fn needs(&self) -> Vec<&'static str> {
         match self.kind {
             BridgeKind::Linux => vec![TRIAL.name],
-            BridgeKind::Ovs => vec![ovs::TRIAL.name],
+            BridgeKind::Ovs => vec![OVS.name],
         }
     }
 

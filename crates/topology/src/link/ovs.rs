@@ -4,28 +4,15 @@
 use std::collections::BTreeSet;
 
 use nlink::netlink::{Connection, Generic, MessageBuilder, types::link::IflaAttr};
-use scenario::{
-    DeviceRef, Lab, Link,
-    link::{Bridge, BridgeKind},
-};
+use scenario::{DeviceRef, Link, link::Bridge};
 
-use super::{Site, bridge};
+use super::Site;
 use crate::{
     error::CreateError,
     message::{Request, change_link},
     missing_capabilities::Element,
     namespaces::Namespaces,
     refusal::{Refusal, errno},
-    trial::{Attempt, Trial},
-};
-
-pub(super) const TRIAL: Trial = Trial {
-    name: "ovs",
-    done: "created an Open vSwitch bridge with a port",
-    needed_for: "bridges of kind `ovs`",
-    remedy: "modprobe openvswitch (CONFIG_OPENVSWITCH)",
-    required: true,
-    attempt: Attempt::Lab(smallest),
 };
 
 const DATAPATH: &str = "ovs_datapath";
@@ -43,14 +30,6 @@ const LOCAL: u32 = 0;
 const ANY: [u8; 6] = [0; 6];
 const EXACT: [u8; 6] = [0xff; 6];
 const MULTICAST: [u8; 6] = [1, 0, 0, 0, 0, 0];
-
-fn smallest() -> Lab {
-    let mut lab = bridge::smallest();
-    if let Some(Link::Bridge(bridge)) = lab.links.last_mut() {
-        bridge.kind = BridgeKind::Ovs;
-    }
-    lab
-}
 
 /// The bridge's own device is the local port of the datapath.
 pub(super) fn create(

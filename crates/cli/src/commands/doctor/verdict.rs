@@ -218,7 +218,7 @@ mod tests {
             ("bridge-queues", "tap", "all"),
             ("bridge-queues", "queues", "none"),
             ("bridge-multiqueue", "queues", "all"),
-            // A virtual hypervisor provides what this kernel lacks.
+            // A virtual hypervisor has the missing feature.
             ("tunnels", "wireguard", "all"),
             ("ovs-or-bridge", "ovs", "all"),
         ] {
