@@ -4,7 +4,7 @@
 #[rustfmt::skip]
 pub(crate) const CEILINGS: &[(&str, usize, &str)] = &[
     ("agent", 11811, "windows of counted runs without reports"),
-    ("analysis", 153498, "encryption as a step"),
+    ("analysis", 153498, "one CPU per security association"),
     ("budgets", 2085, ""),
     ("cli", 136212, "the --db flag in printed commands"),
     ("codecs", 18317, "numbers of iperf3 without buffering"),
