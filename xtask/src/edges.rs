@@ -1,4 +1,4 @@
-//! The crates that may use each other, and heavy dependencies that only one crate may use.
+//! The allowed dependencies between crates, and heavy dependencies that only one crate may use.
 
 /// A crate's tests may use any crate of a lower level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -112,8 +112,7 @@ pub(crate) const CRATES: &[CrateRule] = &[
     CrateRule { name: "cli", level: Interfaces,
         may_use: &["units", "workload", "scenario", "samples", "findings", "protocol", "stats", "import", "analysis", "report",
             "topology", "machine", "memory", "policy", "traffic", "server", "probe", "store", "sys", "lab", "fleet", "watch", "web"],
-        why: "the command line connects the crates; it starts agents as processes; of sys it uses only trusted \
-              file access" },
+        why: "the command line ties the crates together; it starts agents as processes; from sys it uses only trusted file access" },
 
     CrateRule { name: "plumb", level: Entry, may_use: &["cli", "agent", "lab", "protocol"],
         why: "plumb only selects the part of the program to run" },

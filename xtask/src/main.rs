@@ -2,7 +2,7 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_macros,
-    reason = "a tool for the developer's terminal: it reads the tree, writes generated files and prints"
+    reason = "a tool for the developer's terminal: it reads the tree, writes generated files and prints to the terminal"
 )]
 
 mod captures;

@@ -57,7 +57,7 @@ pub struct CpuProbeCost {
     pub interval: Option<Interval>,
 }
 
-/// Probe data of a result over whole trials, including connection setup and warm-up.
+/// Probe data from entire trials of a result, including connection setup and warm-up.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ProbedSummary {
     pub trials: u32,

@@ -161,7 +161,7 @@ impl Cells {
                 self.cells[member.at].record.id.clone(),
                 format!(
                     "{file}: {place}: the settings equal those of {} but the values differ by more than the tests vary \
-                     within{}, so these are separate results; --together makes them trials of one",
+                     within{}, so these are separate results; use --together to treat them as trials of one result",
                     places::lines(&member.lines),
                     values.unwrap_or_default()
                 ),

@@ -77,7 +77,7 @@ fn refused(operation: &'static str, path: &str, error: &std::io::Error) -> Memor
     MemoryError::NoSource { reason: format!("cannot {operation} {path}: {error}") }
 }
 
-/// Source: scheduler/sched-stats.rst of Linux.
+/// Source: scheduler/sched-stats.rst in Linux's documentation.
 fn cpu_of(pid: u32) -> Nanos {
     let text = std::fs::read_to_string(format!("/proc/{pid}/schedstat")).unwrap_or_default();
     Nanos(text.split_ascii_whitespace().next().and_then(|ns| ns.parse().ok()).unwrap_or(0))

@@ -279,7 +279,7 @@ fn thrice(transport: Transport, schedule: Schedule) {
     if let Schedule::Open { .. } = schedule {
         assert_eq!(came, MEASURED, "{case}");
     }
-    // Extra replies to the initial message may count. Those to the last message arrive too late.
+    // Extra replies to the initial message may be counted. Extra replies to the last message arrive too late.
     let duplicates = data.duplicates.expect("counted");
     assert!((2 * (came - 1)..=2 * (came + 1)).contains(&duplicates), "{duplicates} of {came}: {case}");
 }

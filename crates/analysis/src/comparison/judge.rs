@@ -319,7 +319,7 @@ impl<'m> Look<'m> {
                 percent(p)
             ),
             _ if apart => format!(
-                "Judged by the trials, B is {low} to {high} of A, but two runs of the same setup may differ \
+                "Based on the trials, B is {low} to {high} of A, but two runs of the same setup may differ \
                  by {noise}, so \
                  this may be noise."
             ),

@@ -1,4 +1,4 @@
-//! `lost-checksum`: an end discards packets with a wrong TCP or UDP checksum.
+//! `lost-checksum`: an endpoint discards packets with an incorrect TCP or UDP checksum.
 
 use samples::HostCounters;
 
@@ -62,8 +62,7 @@ fn sender<'a>(refusal: &Refusal<'_>, context: &Context<'a>) -> Option<&'a str> {
 
 fn remedy(device: &str) -> Remedy {
     Remedy::manual(
-        "Turn off transmit checksum offload where the packets are sent. If the errors end, a device on the path does \
-         not complete the checksums",
+        "Turn off transmit checksum offload on the sender. If the errors stop, a device on the path does not fill in the checksums",
         vec![typed_at(device, |name| format!("ethtool -K {name} tx off"))],
     )
     .explained("With the offload on, the last device that sends a packet has to complete its checksum.")

@@ -33,7 +33,7 @@ fn finding(worst: &ProbeCost, dear: &[&ProbeCost], context: &Context<'_>) -> Cla
               those of the slower, probed trial. Results never come from probed trials.",
     ];
     limitations.extend((!is_sure(worst)).then_some(
-        "The cost may be lower: its interval extends below 5 %, or too few blocks have both trials.",
+        "The cost may be below 5 %, because its interval extends below 5 % or too few blocks have both trials.",
     ));
     Claim::new(
         Severity::warning_if(is_sure(worst)),

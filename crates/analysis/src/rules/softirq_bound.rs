@@ -111,7 +111,7 @@ fn finding(worst: &SaturatedCpu<'_>, found: &[SaturatedCpu<'_>]) -> Claim {
     .with_evidence(found.iter().map(evidence))
     .with_limits([
         "With virtual devices, receive processing runs on the CPU that sent the packet, so the busy CPU is \
-             often the sender's. Then more connections, not more queues, spread the load.",
+             often the sender's. In that case, use more connections to spread the load; more queues do not help.",
         if worst.traced {
             "The times come from probed trials and include the warm-up and the probe's cost."
         } else {

@@ -41,7 +41,7 @@ pub(crate) struct ReportArgs {
     /// meet it, and recommends the one that uses the least CPU time
     #[arg(long, value_name = "BOUND")]
     require: Vec<Requirement>,
-    /// Exclude settings above this level of a factor, e.g. streams=16 (may be repeated)
+    /// Exclude settings in which a factor exceeds this level, e.g. streams=16 (may be repeated)
     #[arg(long, value_name = "FACTOR=N")]
     at_most: Vec<LevelCap>,
     /// Print all sections, not just the summary, chart and findings

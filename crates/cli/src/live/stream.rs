@@ -71,7 +71,7 @@ impl StreamLines {
         let rows = self.whole.entry(number).or_default();
         let row = rows.remove(&key).map_or(interval, |before| before.and(&interval));
         let _ = rows.insert(key, row);
-        // Do not wait for a connection if it has ended or is late by more than a line.
+        // Do not wait for a connection that has ended or is more than one line behind.
         let due = if rows.len() == self.connections { number + 1 } else { number };
         let later = self.whole.split_off(&due);
         std::mem::replace(&mut self.whole, later).into_values().flat_map(|rows| lines(&rows)).collect()

@@ -117,7 +117,7 @@ impl Selected {
         Some(selected.found(rate, banner))
     }
 
-    /// Returns the throughput or transaction rate in base units. If the values lack a unit, the command shows it.
+    /// Returns the throughput or transaction rate in base units. If the values have no unit, the command determines it.
     /// Request/response tests without a command report transactions.
     fn rate(&self, banner: Option<&Banner>) -> Result<Option<(Quantity, f64)>, &'static str> {
         let transactions = banner.is_some_and(|it| it.kind.has_transactions());

@@ -193,7 +193,7 @@ fn set_ranges(ranges: &[(u64, u64)]) -> Result<(), MemoryError> {
     Ok(())
 }
 
-/// Source: admin-guide/mm/memory-hotplug.rst of Linux.
+/// Source: admin-guide/mm/memory-hotplug.rst in Linux's documentation.
 fn layout() -> Result<Layout, MemoryError> {
     let size = u64::from_str_radix(read(BLOCK_SIZE)?.trim(), 16).unwrap_or(128 << 20);
     let nodes = numbers(NODES, "node");

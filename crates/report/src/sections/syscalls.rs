@@ -21,7 +21,8 @@ const OPEN_RESULTS: usize = 4;
 
 const UNSPLIT: &str = "The running time is unknown because the tool did not record it. The total time of calls that \
      wait or run a guest is mostly not spent in the call itself.";
-const COMPOSED: &str = "Share: of all calls of that end. Running, waiting, in guest: average times per call.";
+const COMPOSED: &str =
+    "Share: the share of all calls at that end. Running, waiting, in guest: average time per call.";
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;

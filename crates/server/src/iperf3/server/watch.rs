@@ -65,7 +65,7 @@ impl<'a> CountingObserver<'a> {
 }
 
 impl Observer for CountingObserver<'_> {
-    /// The client's clock starts when this message arrives, shortly after the local clock.
+    /// The client's clock starts when this message arrives, so slightly later than the local clock.
     fn started(&self) {
         self.counts.begun.store(monotonic(), Ordering::Relaxed);
         // If this write fails, the control connection reports the failure.

@@ -86,8 +86,7 @@ impl SendBatch {
         let count = self.describe(datagrams);
         let socket = fd.as_fd().as_raw_fd();
         let taken = again(|| {
-            // SAFETY: the first `count` headers have just been written and refer to boxes of `self`, which do not move
-            // during the call; the kernel only writes `msg_len` of the headers.
+            // SAFETY: the first `count` headers have just been written and point to boxes owned by `self`, which do not move during the call. The kernel writes only the `msg_len` field of each header.
             let taken = unsafe {
                 libc::syscall(
                     libc::SYS_sendmmsg,
