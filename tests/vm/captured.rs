@@ -146,6 +146,9 @@ address = "198.18.3.1/24"
 [pods.pod1]
 bridge = "ovs0"
 address = "198.18.3.2/24"
+[pods.pod2]
+bridge = "ovs0"
+address = "198.18.3.3/24"
 [paths.wire]
 from = "node1:eth4"
 to = "node2:eth4"
@@ -159,6 +162,7 @@ const SCRIPT: &str = "export HOME=/run XDG_RUNTIME_DIR=/run PATH=$PATH:/usr/bin:
 mkdir /tmp /etc && echo root:x:0:0::/: > /etc/passwd
 plumb lab up /lab.toml --name lab
 plumb lab shell node1 --lab lab -- sh /pings
+plumb lab shell pod1 --lab lab -- ping -q -c 2 198.18.3.3 && echo Open vSwitch forwards between pods
 for number in 1 2; do
   stty -F /dev/ttyS$number raw
   cat /run/eth$((number * 2 + 2)) > /dev/ttyS$number
@@ -176,7 +180,7 @@ while read device address header; do
   ping -q -c 2 -s PAYLOAD -p PATTERN $address
   ping -q -c 2 -s $((mtu - header)) $address
 done < /tunnels
-ping -q -c 2 198.18.3.2 && echo Open vSwitch forwards
+ping -q -c 2 198.18.3.2 && echo Open vSwitch forwards to the host
 sleep 1
 kill $(jobs -p)
 wait
@@ -210,7 +214,11 @@ pub(crate) fn tunnels_have_the_documented_headers_and_encrypt() {
     let machine = Machine::start(folder, "guest", &kernel, "", &flags);
     let captured = wait_until(3 * PATIENCE, || machine.printed("all is captured") > 0);
     let console = fs::read_to_string(at("guest.console")).unwrap_or_default();
-    assert!(captured && console.contains("Open vSwitch forwards"), "{console}");
+    assert!(captured, "{console}");
+    assert!(
+        ["forwards to the host", "forwards between pods"].iter().all(|text| console.contains(text)),
+        "{console}"
+    );
 
     let packets = captures.map(|capture| packets(&capture)).concat();
     for tunnel in Tunnel::all() {

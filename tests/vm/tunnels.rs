@@ -127,18 +127,20 @@ pub(crate) fn messages_are_followed() {
             let round_trip = result["value"]["estimate"].as_f64().expect("it was measured");
             assert!(round_trip >= SHORTEST, "{flag}: {round_trip} ns in {result:#}");
         }
-        for kind in KINDS {
+        let paths =
+            KINDS.map(|kind| (kind, ":eth0")).into_iter().chain([("ovs", ":eth0"), ("netkit", ":eth1")]);
+        for (path, wire) in paths {
             let is_probed =
-                |trial: &&Value| trial["result"] == format!("{kind}/latency") && trial["arm"] == "probed";
-            let on_wire = trials(&record).iter().filter(is_probed).any(sees_wire);
-            assert!(on_wire, "{kind} {flag}: messages are not seen on the wire");
+                |trial: &&Value| trial["result"] == format!("{path}/latency") && trial["arm"] == "probed";
+            let on_wire = trials(&record).iter().filter(is_probed).any(|trial| passes(trial, wire));
+            assert!(on_wire, "{path} {flag}: messages are not seen on the wire");
         }
     }
 }
 
-fn sees_wire(trial: &Value) -> bool {
+fn passes(trial: &Value, device: &str) -> bool {
     let steps = trial["observed"]["latency_breakdown"]["steps"].as_array().expect("messages were followed");
     let mut points = steps.iter().flat_map(|step| [&step["from"], &step["to"]]);
     assert!(steps.len() > 1, "{trial:#}");
-    points.any(|point| point["device"].as_str().is_some_and(|at| at.ends_with(":eth0")))
+    points.any(|point| point["device"].as_str().is_some_and(|at| at.ends_with(device)))
 }

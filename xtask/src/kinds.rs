@@ -17,7 +17,7 @@ pub(crate) const KINDS: &[Kind] = &[
         enums: &["scenario::Link", "scenario::Layer", "scenario::HostKind", "topology::DeviceKind", "topology::Element"],
         own: &["crates/scenario/src/link.rs", "crates/scenario/src/link/", "crates/topology/src/gateway.rs",
             "crates/topology/src/link.rs", "crates/topology/src/link/"],
-        words: &["bridge", "esp", "gateway", "geneve", "gre", "gretap", "macvlan", "tap", "veth", "virtio", "vlan", "vxlan", "wire", "wireguard"],
+        words: &["bridge", "esp", "gateway", "geneve", "gre", "gretap", "macvlan", "netkit", "ovs", "tap", "veth", "virtio", "vlan", "vxlan", "wire", "wireguard"],
         budget: 23,
         why: "each phase of a run still has its own list of links; platforms are known by the names of taps" },
     Kind { name: "workload",

@@ -144,7 +144,7 @@ impl<'a> Creator<'a> {
                 continue;
             }
             if let Err(refusal) = link::kind(link).finish(&self.site) {
-                let operation = format!("finish `{}`", link.name());
+                let operation = format!("complete {} `{}`", link::kind(link).noun(), link.name());
                 self.refused(element, operation, refusal)?;
             }
         }

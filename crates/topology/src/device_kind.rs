@@ -82,7 +82,7 @@ impl DeviceKind {
     pub(crate) fn connection(self) -> Connection {
         match self {
             Self::Veth | Self::Netkit => Connection::Pair,
-            Self::Bridge | Self::OpenVswitch => Connection::Ports,
+            Self::Bridge => Connection::Ports,
             Self::Vxlan => Connection::Tunnel,
             Self::Macvlan
             | Self::Vlan
@@ -93,6 +93,7 @@ impl DeviceKind {
             | Self::Ip6Gretap
             | Self::Wireguard
             | Self::Xfrm
+            | Self::OpenVswitch
             | Self::Tap
             | Self::Virtio
             | Self::Other => Connection::Lower,

@@ -308,6 +308,29 @@ fn on_the_way(blocks: u32) -> Fixture {
 }
 
 #[test]
+fn encryption_and_open_vswitch_are_steps() {
+    use HopEvent::{ClientReceives, ClientSends, Queued, Received, Transmitted};
+    let path = [
+        point(ClientSends, "", ""),
+        point(Transmitted, "node:wg0", "wireguard"),
+        point(Queued, "node:eth0", "veth"),
+        point(Received, "gate:eth0", "veth"),
+        point(Received, "gate:ipsec0", "xfrm"),
+        point(Received, "gate:ovs0", "ovs"),
+        point(ClientReceives, "", ""),
+    ];
+    let mut run = on_the_way(3);
+    run.seen(PING, |_, seen| seen.latency_breakdown = Some(latency_breakdown(&path, 1000, 100)));
+    let findings = analyse(&run.record);
+    let steps = &result(&findings, PING).latency_breakdown().expect("messages were followed").steps;
+    let labels: Vec<&str> = steps.iter().map(|step| step.label.as_str()).collect();
+    assert_eq!(
+        [labels[1], labels[3], labels[4]],
+        ["WireGuard encryption", "ESP decryption", "bridge gate:ovs0"]
+    );
+}
+
+#[test]
 fn steps_have_familiar_names() {
     let mut run = on_the_way(3);
     run.seen(PING, |_, seen| seen.latency_breakdown = Some(latency_breakdown(&points(), 1000, 100)));

@@ -137,7 +137,7 @@ fn remedy(worst: &SaturatedCpu<'_>) -> Remedy {
              `esp-hw-offload`",
             vec!["ip -s xfrm state".into()],
         )
-        .explained("IPsec processes all packets of an association on one CPU, and RPS cannot spread them.");
+        .explained("The NIC and RPS see only the outer addresses, so all packets of a tunnel arrive at one CPU.");
     }
     let last = worst.result.devices.last().map_or("DEVICE", |device| device.device.as_str());
     Remedy::manual(

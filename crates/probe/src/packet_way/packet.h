@@ -10,6 +10,7 @@
 #define TCP 6
 #define UDP 17
 #define GRE 47
+#define ESP 50
 #define GRE_KEY 0x2000
 #define ETHERNET 14
 /* The EtherType of Ethernet frames in a tunnel. */
@@ -231,16 +232,30 @@ static __always_inline __u32 encapsulation(const struct packet *at)
 	return 0;
 }
 
-/* Returns whether the packet with its IP header at `start` carries the message, possibly encapsulated. */
-static __always_inline int find_message(const unsigned char *start, const struct settings *settings, struct message *message)
+enum content { OTHER, MESSAGE, ENCRYPTED };
+
+/* WireGuard's data messages begin with their type (https://www.wireguard.com/protocol/). */
+static __always_inline enum content content_of(const struct packet *at, const struct settings *settings,
+					       struct message *message)
+{
+	if (is_message(at, settings, message))
+		return MESSAGE;
+	int is_wireguard = at->transport == UDP && at->segment.udp.payload[0] == bpf_htonl(0x04000000);
+	return at->transport == ESP || is_wireguard ? ENCRYPTED : OTHER;
+}
+
+/* Returns what the packet with its IP header at `start` carries, possibly encapsulated. */
+static __always_inline enum content read_content(const unsigned char *start, const struct settings *settings,
+						 struct message *message)
 {
 	struct packet at;
 	if (!read_packet(start, &at))
-		return 0;
-	if (is_message(&at, settings, message))
-		return 1;
+		return OTHER;
+	enum content content = content_of(&at, settings, message);
+	if (content != OTHER)
+		return content;
 	__u32 headers = encapsulation(&at);
 	if (!headers || !read_packet(start + at.head + headers, &at))
-		return 0;
-	return is_message(&at, settings, message);
+		return OTHER;
+	return content_of(&at, settings, message);
 }

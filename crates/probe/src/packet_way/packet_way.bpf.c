@@ -147,8 +147,10 @@ int BPF_PROG(call_ends, struct pt_regs___way *registers, long returned)
 		return 0;
 	__u32 role = role_here(), file = FILE_ARGUMENT(registers);
 	if (role == SERVER && is_servers(socket_of(file), settings, trail)) {
-		if (completes(&trail->server_got, id, returned, settings))
+		if (completes(&trail->server_got, id, returned, settings)) {
 			pass(trail, SERVER_RECEIVES, NULL, came);
+			trail->packet = 0;
+		}
 	} else if (role == CLIENT && trail->thread == (__u32)bpf_get_current_pid_tgid() && trail->file == file) {
 		if (!completes(&trail->client_got, id, returned, settings))
 			return 0;
@@ -187,13 +189,14 @@ static __always_inline int packet(struct sk_buff *skb, const unsigned char *star
 	struct message message;
 	if (!settings)
 		return 0;
-	if (find_message(start, settings, &message)) {
+	enum content content = read_content(start, settings, &message);
+	if (content == MESSAGE) {
 		if (!is_followed(trail, settings, skb, &message))
 			return 0;
 		if (!message.back)
 			trail->client_port = message.client_port;
 		trail->packet = (__u64)skb;
-	} else if (trail->packet != (__u64)skb) {
+	} else if (content != ENCRYPTED || trail->packet != (__u64)skb) {
 		return 0;
 	}
 	pass(trail, event, skb->dev, came);

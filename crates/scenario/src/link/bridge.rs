@@ -182,6 +182,10 @@ impl LinkKind for Bridge {
         true
     }
 
+    fn passes_tags(&self) -> bool {
+        self.kind == BridgeKind::Linux
+    }
+
     fn modules(&self) -> Vec<&'static str> {
         match self.kind {
             BridgeKind::Linux => vec![],

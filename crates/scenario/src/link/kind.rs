@@ -84,6 +84,9 @@ pub(crate) trait LinkKind {
     fn passes_on(&self) -> bool {
         false
     }
+    fn passes_tags(&self) -> bool {
+        true
+    }
     fn tag(&self) -> Option<u16> {
         None
     }

@@ -11,7 +11,7 @@ use super::Layer;
 pub enum Pair {
     #[default]
     Veth,
-    /// Netkit in L2 mode, without a BPF program (Linux 6.7).
+    /// Netkit in L2 mode, without a BPF program (Linux 6.10).
     Netkit,
 }
 

@@ -119,12 +119,13 @@ impl Entry<TunnelTable> {
 
     /// Reports tunnels that the kernel of a host cannot distinguish.
     fn duplicates(&self, draft: &Draft, tunnel: &Tunnel, problems: &mut Vec<Problem>) {
-        let before = draft.lab.links.iter().take_while(|link| link.name() != self.name());
+        let before =
+            draft.lab.links.iter().filter_map(as_tunnel).take_while(|other| other.name != self.name());
         let shared = |other: &Tunnel| {
             let known = tunnel.identities().find(|identity| other.identities().any(|it| it == *identity));
             known.map(|(host, ..)| (host.clone(), other.name.clone()))
         };
-        if let Some((host, other)) = before.filter_map(as_tunnel).find_map(shared) {
+        if let Some((host, other)) = before.into_iter().find_map(shared) {
             let message = format!("`{host}` cannot distinguish the tunnels `{}` and `{other}`", self.name());
             let place = self.table.id.as_ref().map_or_else(|| self.name.span(), Spanned::span);
             problems.push(Problem::new(place, message, "duplicate tunnel").help("use another `id`"));
@@ -133,15 +134,17 @@ impl Entry<TunnelTable> {
 
     /// Reports tunnels between the same addresses that IPsec would mix up.
     fn mixed_encryption(&self, draft: &Draft, tunnel: &Tunnel, problems: &mut Vec<Problem>) {
-        let before = draft.lab.links.iter().take_while(|link| link.name() != self.name());
-        let others = before.filter_map(as_tunnel).filter(|other| other.has_ends_of(tunnel));
+        let before =
+            draft.lab.links.iter().filter_map(as_tunnel).take_while(|other| other.name != self.name());
+        let others =
+            before.filter(|other| tunnel.locals().any(|local| other.locals().any(|its| its == local)));
         for other in others {
             let (spi, its) = (tunnel.security_parameter(), other.security_parameter());
             let shares_flow = tunnel.spi.or(other.spi).is_some() && tunnel.flow() == other.flow();
             let (message, help) = if shares_flow {
                 let message =
                     format!("IPsec cannot distinguish the packets of `{}` and `{}`", other.name, self.name());
-                (message, "use another `port`, or other addresses")
+                (message, if tunnel.port.is_some() { "use another `port`" } else { "use other addresses" })
             } else if spi.is_some() && spi == its {
                 (format!("`{}` has the same SPI", other.name), "use another SPI")
             } else {
@@ -285,14 +288,13 @@ impl Tunnel {
         if self.encapsulation == Encapsulation::Esp { self.id } else { self.spi }
     }
 
-    fn has_ends_of(&self, other: &Self) -> bool {
-        let ends = |tunnel: &Self| tunnel.ends.iter().map(|end| end.local).collect::<BTreeSet<_>>();
-        ends(self) == ends(other)
+    fn locals(&self) -> impl Iterator<Item = IpAddr> {
+        self.ends.iter().map(|end| end.local).filter(|local| *local != UNKNOWN)
     }
 
-    /// Identifies the tunnel's packets between two addresses. GRE has no port.
-    fn flow(&self) -> (bool, Option<u16>) {
-        (self.encapsulation.encrypts(), self.port)
+    /// Identifies the tunnel's packets. GRE has no port.
+    fn flow(&self) -> (bool, Option<u16>, BTreeSet<IpAddr>) {
+        (self.encapsulation.encrypts(), self.port, self.locals().collect())
     }
 
     /// Returns what must be unique in each host: for ESP the identifier of the XFRM interface, for GENEVE the
@@ -335,13 +337,8 @@ impl LinkKind for Tunnel {
     }
 
     fn modules(&self) -> Vec<&'static str> {
-        let encrypted = self.spi.map(|_| Encapsulation::Esp);
-        [Some(self.encapsulation), encrypted]
-            .into_iter()
-            .flatten()
-            .flat_map(Encapsulation::modules)
-            .copied()
-            .collect()
+        let encryption = self.spi.map_or(&[][..], |_| Encapsulation::Esp.modules());
+        [self.encapsulation.modules(), encryption].concat()
     }
 
     fn misfits(&self, mtus: &Fits) -> Vec<Misfit> {

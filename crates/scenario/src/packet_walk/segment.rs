@@ -106,7 +106,9 @@ impl<'l, W: Fn(&DeviceRef) -> bool> Search<'_, 'l, W> {
 
     fn pass_on(&mut self, at: &DeviceRef) -> bool {
         let link = self.segments.devices.get(at).map(|(_, link)| *link);
-        link.filter(|link| link.passes_on()).is_some_and(|link| self.leave(at, link))
+        let untagged = self.tags.is_empty();
+        link.filter(|link| link.passes_on() && (untagged || link.passes_tags()))
+            .is_some_and(|link| self.leave(at, link))
     }
 
     fn or_undo(&mut self, step: impl FnOnce(&mut Self) -> bool) -> bool {

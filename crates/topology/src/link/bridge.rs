@@ -31,7 +31,7 @@ pub(super) const OVS: Trial = Trial {
     name: "ovs",
     done: "created an Open vSwitch bridge with a port",
     needed_for: "bridges of kind `ovs`",
-    remedy: "modprobe openvswitch (CONFIG_OPENVSWITCH)",
+    remedy: "modprobe openvswitch (CONFIG_OPENVSWITCH, Linux 6.1)",
     required: true,
     attempt: Attempt::Lab(smallest_ovs),
 };

@@ -1,5 +1,5 @@
-//! Open vSwitch bridges: a kernel datapath (linux/openvswitch.h) with a flow for each destination, and one for the
-//! multicast frames of each port.
+//! Open vSwitch bridges: a kernel datapath (linux/openvswitch.h) with flows from each port to each destination, and for
+//! multicast frames.
 
 use std::collections::BTreeSet;
 
@@ -8,6 +8,7 @@ use scenario::{DeviceRef, Link, link::Bridge};
 
 use super::Site;
 use crate::{
+    devices::Peer,
     error::CreateError,
     message::{Request, change_link},
     missing_capabilities::Element,
@@ -37,9 +38,6 @@ pub(super) fn create(
     element: &Element,
     site: &Site<'_>,
 ) -> Result<Vec<Request>, CreateError> {
-    if site.namespaces.get(&bridge.at.host).is_none() {
-        return Ok(vec![]);
-    }
     let device = site.devices.get(&bridge.at, element)?;
     let created = Datapath::open(&site.namespaces, &bridge.at, 0).and_then(|datapath| {
         // OVS_DP_ATTR_NAME, _UPCALL_PID and _IFINDEX.
@@ -70,35 +68,88 @@ pub(super) fn create(
 pub(super) fn forward(bridge: &Bridge, site: &Site<'_>) -> Result<(), Refusal> {
     let Some(own) = site.devices.find(&bridge.at) else { return Ok(()) };
     let datapath = Datapath::open(&site.namespaces, &bridge.at, own.index)?;
-    let mut ports = vec![(LOCAL, BTreeSet::from([own.mac]))];
-    for (number, port) in (LOCAL + 1..).zip(bridge.port_devices()) {
-        if datapath.add_port(number, &port)? {
-            ports.push((number, destinations(&port, site)));
+    let mut ports = vec![Port { number: LOCAL, destinations: BTreeSet::from([own.mac]), is_uplink: false }];
+    for (number, at) in (LOCAL + 1..).zip(bridge.port_devices()) {
+        if site.devices.find(&at).is_some() && datapath.add_port(number, &at)? {
+            ports.push(Port::new(number, &at, site));
         }
     }
-    for (number, macs) in &ports {
-        for mac in macs {
-            datapath.add_flow((None, *mac, EXACT), &[*number])?;
+    add_unknown(&mut ports, site);
+    for from in &ports {
+        let others: Vec<&Port> = ports.iter().filter(|other| other.number != from.number).collect();
+        for to in &others {
+            for mac in &to.destinations {
+                datapath.add_flow(from.number, (*mac, EXACT), &[to.number])?;
+            }
         }
-        let others: Vec<_> = ports.iter().map(|(other, _)| *other).filter(|other| other != number).collect();
-        datapath.add_flow((Some(*number), MULTICAST, MULTICAST), &others)?;
+        let all: Vec<u32> = others.iter().map(|other| other.number).collect();
+        datapath.add_flow(from.number, (MULTICAST, MULTICAST), &all)?;
     }
     Ok(())
 }
 
-/// Returns the MAC addresses behind a port, including those behind the other ends of a tunnel.
+struct Port {
+    number: u32,
+    destinations: BTreeSet<[u8; 6]>,
+    /// Whether there may be more than a single device behind the port.
+    is_uplink: bool,
+}
+
+impl Port {
+    fn new(number: u32, at: &DeviceRef, site: &Site<'_>) -> Self {
+        let far = match site.devices.behind.get(at) {
+            Some(Peer::Device(far)) => site.devices.find(far),
+            Some(Peer::Mac(mac)) => {
+                return Self { number, destinations: BTreeSet::from([*mac]), is_uplink: false };
+            }
+            None => None,
+        };
+        Self {
+            number,
+            destinations: destinations(at, site),
+            is_uplink: far.is_none_or(|far| far.master.is_some()),
+        }
+    }
+}
+
+/// All other MAC addresses of the lab must be behind the only uplink. With several uplinks, only the addresses that are
+/// found behind them are reachable.
+fn add_unknown(ports: &mut [Port], site: &Site<'_>) {
+    let known: BTreeSet<[u8; 6]> = ports.iter().flat_map(|port| port.destinations.clone()).collect();
+    let mut uplinks = ports.iter_mut().filter(|port| port.is_uplink);
+    if let (Some(uplink), None) = (uplinks.next(), uplinks.next()) {
+        let guests = site.devices.behind.values().filter_map(|peer| match peer {
+            Peer::Mac(mac) => Some(*mac),
+            Peer::Device(_) => None,
+        });
+        let all = site.devices.all().map(|device| device.mac).chain(guests);
+        uplink.destinations.extend(all.filter(|mac| !known.contains(mac)));
+    }
+}
+
+/// Returns the MAC addresses behind a port, including those behind the other ends of a tunnel, and macvlans.
 fn destinations(port: &DeviceRef, site: &Site<'_>) -> BTreeSet<[u8; 6]> {
-    let ends = site.lab.links.iter().filter_map(|link| match link {
-        Link::Tunnel(tunnel) => Some(&tunnel.ends),
-        Link::Vxlan(overlay) => Some(&overlay.members),
-        _ => None,
-    });
-    let ends = ends.filter(|ends| ends.iter().any(|end| end.at == *port));
-    let far = ends.flatten().filter(|end| end.at != *port);
-    let behind_tunnels = far.filter_map(|end| site.devices.find(&end.at));
-    let behind_tunnels = behind_tunnels.flat_map(|far| site.devices.macs_behind(far));
-    let here = site.devices.macs_of_port(port, &mut BTreeSet::new());
-    behind_tunnels.chain(here).collect()
+    let mut found: BTreeSet<[u8; 6]> =
+        site.devices.macs_of_port(port, &mut BTreeSet::new()).into_iter().collect();
+    for link in &site.lab.links {
+        let ends = match link {
+            Link::Tunnel(tunnel) => &tunnel.ends,
+            Link::Vxlan(overlay) => &overlay.members,
+            Link::Macvlan(macvlan) => {
+                let under = DeviceRef { host: macvlan.at.host.clone(), device: macvlan.over.clone() };
+                let is_behind =
+                    matches!(site.devices.behind.get(port), Some(Peer::Device(far)) if *far == under);
+                found.extend(site.devices.find(&macvlan.at).filter(|_| is_behind).map(|device| device.mac));
+                continue;
+            }
+            _ => continue,
+        };
+        if ends.iter().any(|end| end.at == *port) {
+            let far = ends.iter().filter(|end| end.at != *port).filter_map(|end| site.devices.find(&end.at));
+            found.extend(far.flat_map(|far| site.devices.macs_behind(far)));
+        }
+    }
+    found
 }
 
 struct Datapath<'a> {
@@ -112,7 +163,7 @@ impl<'a> Datapath<'a> {
         Ok(Self { namespaces, connection: namespaces.generic(&at.host)?, index })
     }
 
-    /// Returns whether the device exists.
+    /// Returns whether the device exists. It may be missing on kernels that do not support its kind.
     fn add_port(&self, number: u32, port: &DeviceRef) -> Result<bool, Refusal> {
         // OVS_VPORT_ATTR_PORT_NO, _TYPE, _NAME and _UPCALL_PID.
         let added = self.add(PORT, |message| {
@@ -127,16 +178,16 @@ impl<'a> Datapath<'a> {
         }
     }
 
-    /// `destination` and `mask` are MAC addresses.
     fn add_flow(
         &self,
-        (from, destination, mask): (Option<u32>, [u8; 6], [u8; 6]),
+        from: u32,
+        (destination, mask): ([u8; 6], [u8; 6]),
         to: &[u32],
     ) -> Result<(), Refusal> {
         // OVS_FLOW_ATTR_KEY and _MASK.
         self.add(FLOW, |message| {
             append_key(message, 1, from, destination);
-            append_key(message, 7, from.map(|_| u32::MAX), mask);
+            append_key(message, 7, u32::MAX, mask);
             let actions = message.nest_start(2); // OVS_FLOW_ATTR_ACTIONS
             to.iter().for_each(|port| message.append_attr_u32(1, *port)); // OVS_ACTION_ATTR_OUTPUT
             message.nest_end(actions);
@@ -159,10 +210,10 @@ impl<'a> Datapath<'a> {
 }
 
 /// The key of a packet with this destination, or its mask. The source address is ignored.
-fn append_key(message: &mut MessageBuilder, attribute: u16, from: Option<u32>, destination: [u8; 6]) {
+fn append_key(message: &mut MessageBuilder, attribute: u16, from: u32, destination: [u8; 6]) {
     let key = message.nest_start(attribute);
     // OVS_KEY_ATTR_IN_PORT and _ETHERNET (struct ovs_key_ethernet).
-    from.into_iter().for_each(|port| message.append_attr_u32(3, port));
+    message.append_attr_u32(3, from);
     message.append_attr(4, &[ANY, destination].concat());
     message.nest_end(key);
 }

@@ -39,7 +39,7 @@ pub(super) const NETKIT: Trial = Trial {
     name: "netkit",
     done: "created a netkit pair between two namespaces",
     needed_for: "netkit pairs",
-    remedy: "use Linux 6.7 or newer (CONFIG_NETKIT)",
+    remedy: "use Linux 6.10 or newer (CONFIG_NETKIT)",
     required: false,
     attempt: Attempt::Lab(|| scratch::wire_with(|wire| wire.pair = Pair::Netkit)),
 };

@@ -48,7 +48,7 @@ impl Verdict {
         let emulated =
             has_guests && !checks.iter().any(|check| check.id == KVM && check.status == Status::Works);
         let needs_modules = |link: &&Link| !link.modules().is_empty();
-        let tunnels = scenario.lab.links.iter().filter(needs_modules).flat_map(topology::needs);
+        let provided = scenario.lab.links.iter().filter(needs_modules).flat_map(topology::needs);
         let boot = if has_guests || inside { boot } else { Some(Nanos(0)) };
         let mut verdict = Self {
             name: scenario.name.clone(),
@@ -64,7 +64,7 @@ impl Verdict {
         for result in results {
             let mut needs = needs(scenario, result);
             if inside {
-                tunnels.clone().for_each(|id| _ = needs.remove(id));
+                provided.clone().for_each(|id| _ = needs.remove(id));
                 needs.insert(guests::BOOT);
             }
             let mut lacking: Vec<_> = needs.into_iter().filter(|id| !works(id)).collect();

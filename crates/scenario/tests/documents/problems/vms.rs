@@ -23,6 +23,12 @@ fn reports_factor_with_more_queues_than_cpus() {
 }
 
 #[test]
+fn virtual_machine_has_no_device_pair() {
+    let to = "vm = \"multiqueue\"\npair = \"netkit\"";
+    check(NAME, ("vm = \"multiqueue\"", to), "\"netkit\"", "has a tap device instead of a pair", "remove it");
+}
+
+#[test]
 fn reports_sizes_out_of_range() {
     for (to, message) in
         [("vcpus = 256", "`vcpus` is 256, not 1 to 255"), ("vcpus = 0", "`vcpus` is 0, not 1 to 255")]

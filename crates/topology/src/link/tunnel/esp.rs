@@ -9,7 +9,7 @@ use nlink::netlink::{
         XfrmUserTmpl,
     },
 };
-use scenario::link::{Tunnel, TunnelEnd};
+use scenario::link::{Encapsulation, Tunnel, TunnelEnd};
 
 use super::random;
 use crate::{message::family, namespaces::Namespaces, refusal::Refusal};
@@ -42,8 +42,11 @@ pub(super) fn encrypt_inner_packets(tunnel: &Tunnel, namespaces: &Namespaces) ->
 /// In transport mode, a policy selects the packets of another tunnel.
 pub(super) fn encrypt_outer_packets(tunnel: &Tunnel, namespaces: &Namespaces) -> Result<(), Refusal> {
     let Some(spi) = tunnel.spi else { return Ok(()) };
-    let protocol = if tunnel.port.is_some() { UDP } else { GRE };
-    let encryption = Encryption { mode: XfrmMode::Transport, spi, interface: 0, protocol, port: tunnel.port };
+    let (protocol, port) = match tunnel.encapsulation {
+        Encapsulation::Geneve => (UDP, tunnel.port),
+        _ => (GRE, None),
+    };
+    let encryption = Encryption { mode: XfrmMode::Transport, spi, interface: 0, protocol, port };
     encryption.exchange_keys(tunnel, namespaces)
 }
 
@@ -51,9 +54,12 @@ impl Encryption {
     fn exchange_keys(&self, tunnel: &Tunnel, namespaces: &Namespaces) -> Result<(), Refusal> {
         for (from, to) in tunnel.ends.iter().zip(tunnel.ends.iter().rev()) {
             let key: [u8; KEY] = random();
-            // A packet that the host forwards needs its own policy after decryption.
-            let inward = [PolicyDirection::In, PolicyDirection::Forward];
-            for (end, directions) in [(from, &[PolicyDirection::Out][..]), (to, &inward)] {
+            // A packet that the host forwards after decryption needs its own policy.
+            let inward: &[_] = match self.mode {
+                XfrmMode::Tunnel => &[PolicyDirection::In, PolicyDirection::Forward],
+                _ => &[PolicyDirection::In],
+            };
+            for (end, directions) in [(from, &[PolicyDirection::Out][..]), (to, inward)] {
                 let connection: Connection<Xfrm> = namespaces.xfrm(&end.at.host)?;
                 namespaces.wait(connection.add_sa(self.association((from, to), &key)))?;
                 for direction in directions {
