@@ -28,9 +28,8 @@ pub(crate) const FEWEST_OWN: usize = 3;
 /// Relative tolerance between a value and the mean of its own intervals.
 const SAME: f64 = 0.01;
 
-/// Returns the value of an imported result with a single trial, and an interval from the trial's series. Returns
-/// `None` if there are more trials or the series is too short. If the level shifts, the interval is wide, and a
-/// limitation warns that another trial may spend a different time at each level.
+/// Returns the value of an imported result with a single trial, and an interval from the trial's series. If the level
+/// shifts, the interval is wide, and a limitation warns that another trial may spend a different time at each level.
 pub(crate) fn estimate(result: &Observations<'_>) -> Option<Estimate> {
     let value = only_value(result).filter(|_| is_imported(result))?;
     let mean = series_of::mean_estimate(&rates(result)?, CONFIDENCE)?;

@@ -4,7 +4,7 @@ use protocol::{EndReport, HostCpu};
 use samples::{CpuThrottling, CpuUsage, GuestCpu};
 
 /// Machine-wide CPU time comes from an end that runs directly on the machine, and is unknown if there is no such end.
-/// Guest CPU time comes from the other ends, and thread times come from both. `guests` marks ends in a guest or on
+/// `guests` marks ends in a guest or on
 /// another host.
 pub(crate) fn together(client: &EndReport, server: Option<&EndReport>, guests: [bool; 2]) -> CpuUsage {
     let ends = || {

@@ -41,8 +41,7 @@ struct Attempt {
 
 impl TrialRunner<'_> {
     /// Runs all trials at the same time. If a process stalls or a probe fails in any of them, all are
-    /// repeated, because a trial that runs alone would be a different measurement. The other trials keep
-    /// their first results.
+    /// repeated, because a trial that runs alone would be a different measurement.
     pub(crate) fn measure(
         &mut self,
         exchanges: &[Exchange<'_>],

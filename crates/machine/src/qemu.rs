@@ -239,8 +239,7 @@ impl Machine for Qemu {
     }
 
     /// On an idle machine, an emulated guest with one CPU boots in 3 to 4 s, and each additional CPU adds
-    /// less than 1 s. With KVM, a guest boots within 1 s, or within 6 s in an emulated hypervisor. Emulated
-    /// guests sometimes hang for no apparent reason.
+    /// less than 1 s. With KVM, a guest boots within 1 s, or within 6 s in an emulated hypervisor.
     fn boot(&self) -> Boot {
         let least = match self.accelerator {
             Accelerator::Tcg if !self.nests => 25,

@@ -117,8 +117,7 @@ impl<'a> Candidate<'a> {
     }
 
     /// In a shortage, a VM counts as below its need only if it is half a headroom below its goal, because noise would
-    /// otherwise move memory back and forth. For the same reason, a reversal requires another half headroom, unless
-    /// the load has shifted.
+    /// otherwise move memory back and forth.
     fn aim(&mut self, level: Level, settings: &Settings, state: &State) {
         let (Share(headroom), Share(smoothing)) = (settings.headroom, settings.smoothing);
         let (need, goal) = (self.claim.bounded_need(), self.claim.at(level, headroom));

@@ -20,8 +20,7 @@ impl Trial {
 }
 
 /// Returns whether to leave out a result's disturbed trials, given whether each one was disturbed. They are left
-/// out if the undisturbed trials are the majority and enough for an interval. Repeated baselines, probed trials and
-/// pairs measured alone are judged separately.
+/// out if the undisturbed trials are the majority and enough for an interval.
 #[must_use]
 pub fn leaves_out_disturbed(trials: impl IntoIterator<Item = bool>) -> bool {
     let (mut all, mut undisturbed) = (0, 0);

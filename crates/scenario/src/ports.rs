@@ -13,8 +13,7 @@ const CHOICES: u16 = 20_000;
 const SERVER: u16 = 9_000;
 
 /// Fixed ports give a connection the same hash in every trial, so it always uses the same queues, CPUs and
-/// links. The ports depend only on the path and the workload, so that the hash is the same for all levels of
-/// a factor.
+/// links. They depend only on path and workload.
 pub(crate) fn fix(load: &mut WorkloadSettings, path: &PathName, workload: &WorkloadName) {
     if !load.kind().has_fixed_ports() {
         return;

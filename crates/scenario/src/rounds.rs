@@ -9,8 +9,7 @@ use std::collections::BTreeMap;
 /// share an uplink, uses only that resource.
 ///
 /// All pairs of n resources in one direction take n - 1 rounds if n is even, and n if it is odd. Other sets
-/// of pairs take at most d + 1 rounds, where d is the maximum number of pairs per resource. Pairs in both
-/// directions take twice as many.
+/// of pairs take at most d + 1 rounds, where d is the maximum number of pairs per resource.
 #[must_use]
 pub fn rounds(ways: &[[usize; 2]]) -> Vec<Vec<usize>> {
     let mut pairs: BTreeMap<[usize; 2], Vec<usize>> = BTreeMap::new();

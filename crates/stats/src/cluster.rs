@@ -56,8 +56,7 @@ pub fn fraction(clusters: &[(f64, f64)], confidence: f64) -> Option<Estimate> {
 /// Returns the bounds of a percentile, as fractions of the pooled items (Woodruff 1952). An end is `None` if it is
 /// beyond all items.
 ///
-/// `clusters` holds the numbers of items up to the pooled percentile and of all items, for each cluster. The items
-/// of a single cluster are treated as independent.
+/// `clusters` holds the numbers of items up to the pooled percentile and of all items, for each cluster.
 #[must_use]
 pub fn percentile(share: f64, clusters: &[(f64, f64)], confidence: f64) -> Option<Bounds> {
     let items = effective_items(clusters, share, confidence).filter(|_| share > 0.0 && share < 1.0)?;

@@ -22,7 +22,7 @@ struct Contestant {
 }
 
 impl Contest {
-    /// Creates a contest from logarithms. Empty series and series with values that are not finite do not take part.
+    /// Creates a contest from logarithms.
     ///
     /// A contestant's variance is averaged with the pooled variance, weighted by degrees of freedom (Smyth 2004,
     /// section 4, with a fixed prior weight of 4).

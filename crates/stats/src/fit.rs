@@ -25,7 +25,7 @@ pub struct Fit {
 }
 
 impl Fit {
-    /// Fits the positive values of all results by block. Ignores other values, which are outages. The baseline comes
+    /// Fits the positive values of all results by block. The baseline comes
     /// first. Returns `None` if the baseline has no values.
     ///
     /// The requested confidence holds for all comparisons of the run's `family` together, but for each value

@@ -41,7 +41,7 @@ impl NoiseFloor {
 
 /// Returns the smallest ratio that `pairs` pairs with this standard deviation of log ratios can distinguish from 1.
 /// If the baseline's ratio to itself is larger and excludes 1, returns that ratio. The floor is at least
-/// [`USUAL_MINIMUM`]. Returns `None` if there are fewer than two pairs.
+/// [`USUAL_MINIMUM`].
 pub(crate) fn floor(ratio: &Estimate, pairs: usize, scatter: f64, confidence: f64) -> Option<NoiseFloor> {
     if pairs < 2 {
         return None;

@@ -18,7 +18,7 @@ pub trait Observer {
     /// Called every [`progress_interval`], and again after the last thread has ended.
     fn progress(&self, _progress: Progress) {}
     /// Called at the end of each interval. A final remainder shorter than half an interval is merged into the last
-    /// interval without another call. If the end of the stream is detected late, the last interval's end moves back.
+    /// interval without another call.
     fn interval(&self, _flow: FlowId, _interval: &Interval) {}
     fn ping_interval(&self, _interval: &PingPongInterval) {}
     fn ended(&self) {}

@@ -12,8 +12,7 @@ const MOST_OF_OWN: f64 = 2.0;
 const REACH: f64 = 0.75;
 
 /// Returns the assumed noise between runs for other tools, and `None` if the precision of a median is unknown. The
-/// baseline's noise is capped at [`MOST_OF_OWN`] times the result's own, because a noisy baseline says little about a
-/// quiet result.
+/// baseline's noise is capped at [`MOST_OF_OWN`] times the result's own.
 pub(super) fn floor(a: &Observations<'_>, b: &Observations<'_>, floors: &[Fits; 2]) -> Option<f64> {
     if single_trial::is_imported(a) || single_trial::is_imported(b) {
         return Some(noise::USUAL_BETWEEN_RUNS);

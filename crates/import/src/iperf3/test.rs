@@ -254,8 +254,7 @@ impl Test {
     }
 
     /// Decides whether a single number after the rate means retransmits or datagrams. If there are no headings, it
-    /// means retransmits in a summary, where datagrams never appear without losses. It also means retransmits if the
-    /// datagram size would otherwise be impossible.
+    /// means retransmits in a summary, where datagrams never appear without losses.
     fn rest_of(&self, row: &Row) -> Rest {
         let Rest::Sent { datagrams } = row.rest else { return row.rest };
         let possible = || SIZES.contains(&(row.transfer.value / datagrams.max(1) as f64));

@@ -196,8 +196,8 @@ impl Summary {
         }
     }
 
-    /// Returns whether messages were sent at a fixed rate rather than one after the other. A full log shows this
-    /// directly. If there is none, uses the fact that a ping-pong without losses has exactly one message in flight.
+    /// Returns whether messages were sent at a fixed rate rather than one after the other. Without a full log, uses
+    /// the fact that a ping-pong without losses has exactly one message in flight.
     fn is_under_load(&self) -> bool {
         if let Some(requested) = self.requested {
             return requested != UNBOUNDED;

@@ -39,7 +39,7 @@ pub(crate) fn strace() -> Result<(), Failed> {
 }
 
 /// The probe observes the program from before perf starts it. perf sometimes loses calls without an error, so only
-/// one of several attempts has to match fully. A call that perf sees but the probe misses always fails the test.
+/// one of several attempts has to match fully.
 pub(crate) fn perf() -> Result<(), Failed> {
     let Some(mut probe) = probe_or_skip("perf trace") else { return Ok(()) };
     let mut lost = String::new();

@@ -22,9 +22,8 @@ const LENGTH: usize = 1 << 20;
 
 /// Sends the bytes 0 to 255 over and over.
 ///
-/// While this value exists, the socket is nonblocking (O_NONBLOCK) for all its users. If both ends run on one
-/// CPU, limit the send buffer to between 512 KiB and 1 MiB: autotuning to several megabytes cost most of the
-/// rate.
+/// While this value exists, the socket is nonblocking (O_NONBLOCK) for all its users. On one CPU, limit the send
+/// buffer to between 512 KiB and 1 MiB: autotuning to several megabytes cost most of the rate.
 #[derive(Debug)]
 pub struct ZeroCopySender<'a> {
     socket: BorrowedFd<'a>,

@@ -64,7 +64,6 @@ pub(super) fn create(
     }])
 }
 
-/// Adds the ports and flows.
 pub(super) fn forward(bridge: &Bridge, site: &Site<'_>) -> Result<(), Refusal> {
     let Some(own) = site.devices.find(&bridge.at) else { return Ok(()) };
     let datapath = Datapath::open(&site.namespaces, &bridge.at, own.index)?;

@@ -58,8 +58,7 @@ pub enum Finish<'a> {
     /// receiver has everything.
     HalfClose,
     /// A control connection ends the stream. The sender stops when everything is sent or the flag is set. The
-    /// receiver stops when the sender has closed, or when the flag is set and the data in flight has arrived. The
-    /// socket stays open.
+    /// receiver stops when the sender has closed, or when the flag is set and the data in flight has arrived.
     External(&'a EndFlag),
 }
 

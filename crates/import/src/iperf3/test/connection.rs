@@ -156,8 +156,7 @@ pub(super) fn interval(row: &Row, rest: Rest) -> Option<Interval> {
 }
 
 /// Returns the first interval after the `-O` period. Version 3.12 prints a start before the clock reset, but counts
-/// only the bytes after the reset. The interval actually lasts from zero to the printed end, so the printed rate is
-/// invalid.
+/// only the bytes after the reset.
 pub(super) fn since_zero(row: &Row, rest: Rest) -> Option<Interval> {
     let elapsed = row.end.seconds();
     let rate = Figure { value: row.transfer.value * 8.0 / elapsed.max(0.01), within: 0.0 };

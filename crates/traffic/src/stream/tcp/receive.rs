@@ -145,7 +145,7 @@ impl ReceiveMethod {
     }
 }
 
-/// Detects a killed sender. The kernel closes its stream in the same way as the stream of a finished sender. `lasted`
+/// Detects a killed sender. `lasted`
 /// is the longest time that the sender may have been sending, since this thread may have started after everything had
 /// arrived.
 fn check_whole(flow: &Flow<'_>, total: u64, lasted: Nanos) -> Result<()> {
