@@ -141,6 +141,5 @@ pub(crate) fn messages_are_followed() {
 fn passes(trial: &Value, device: &str) -> bool {
     let steps = trial["observed"]["latency_breakdown"]["steps"].as_array().expect("messages were followed");
     let mut points = steps.iter().flat_map(|step| [&step["from"], &step["to"]]);
-    assert!(steps.len() > 1, "{trial:#}");
     points.any(|point| point["device"].as_str().is_some_and(|at| at.ends_with(device)))
 }
