@@ -23,7 +23,7 @@ pub(crate) struct Device {
 #[derive(Debug, Default)]
 pub(crate) struct Devices {
     pub(crate) by_ref: BTreeMap<DeviceRef, Device>,
-    pub(crate) behind: BTreeMap<DeviceRef, Peer>,
+    pub(crate) behind: BTreeMap<DeviceRef, Vec<Peer>>,
 }
 
 impl Devices {
@@ -58,6 +58,15 @@ impl Devices {
         self.by_ref.values()
     }
 
+    /// Returns the MAC addresses of all devices and guests.
+    pub(crate) fn macs(&self) -> impl Iterator<Item = [u8; 6]> {
+        let guests = self.behind.values().flatten().filter_map(|peer| match peer {
+            Peer::Mac(mac) => Some(*mac),
+            Peer::Device(_) => None,
+        });
+        self.all().map(|device| device.mac).chain(guests)
+    }
+
     pub(crate) fn of_host<'a>(&'a self, host: &'a HostName) -> impl Iterator<Item = &'a Device> {
         self.all().filter(move |device| device.at.host == *host)
     }
@@ -80,19 +89,27 @@ impl Devices {
         macs
     }
 
-    /// Returns the MAC addresses at the other end of a bridge port, except those behind tunnels.
+    /// Returns the MAC addresses behind a bridge port.
     pub(crate) fn macs_of_port(&self, port: &DeviceRef, seen: &mut BTreeSet<DeviceRef>) -> Vec<[u8; 6]> {
-        let far = match self.behind.get(port) {
-            Some(Peer::Device(at)) => self.find(at),
-            Some(Peer::Mac(mac)) => return vec![*mac],
-            None => None,
-        };
-        let Some(far) = far.filter(|_| seen.insert(port.clone())) else { return Vec::new() };
-        seen.insert(far.at.clone());
-        match &far.master {
-            Some(next) => self.macs_of_bridge(next, seen),
-            None => vec![far.mac],
+        let mut macs = Vec::new();
+        if !seen.insert(port.clone()) {
+            return macs;
         }
+        for peer in self.behind.get(port).into_iter().flatten() {
+            let far = match peer {
+                Peer::Mac(mac) => {
+                    macs.push(*mac);
+                    continue;
+                }
+                Peer::Device(at) => self.find(at),
+            };
+            let Some(far) = far.filter(|far| seen.insert(far.at.clone())) else { continue };
+            match &far.master {
+                Some(next) => macs.extend(self.macs_of_bridge(next, seen)),
+                None => macs.push(far.mac),
+            }
+        }
+        macs
     }
 
     pub(crate) fn set_index(&mut self, at: &DeviceRef, index: u32) {

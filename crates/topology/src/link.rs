@@ -15,7 +15,7 @@ mod wire;
 use std::collections::BTreeSet;
 
 use nlink::netlink::MessageBuilder;
-use scenario::{DeviceName, DeviceRef, Gateway, HostName, Lab, Layer, Link};
+use scenario::{DeviceName, DeviceRef, Gateway, HostName, Lab, Layer, Link, link::TunnelEnd};
 
 use crate::{
     device_kind::DeviceKind,
@@ -87,8 +87,9 @@ pub(crate) trait LinkKind {
         true
     }
 
-    fn behind(&self, _at: &DeviceRef) -> Option<Peer> {
-        None
+    /// Returns the other ends of a device, where frames that it sends are received.
+    fn behind(&self, _at: &DeviceRef) -> Vec<Peer> {
+        Vec::new()
     }
 
     fn ports(&self) -> Vec<DeviceRef> {
@@ -170,6 +171,11 @@ pub(crate) fn element(link: &Link) -> Element {
 #[must_use]
 pub fn needs(link: &Link) -> Vec<&'static str> {
     kind(link).needs()
+}
+
+fn behind(ends: &[TunnelEnd], at: &DeviceRef) -> Vec<Peer> {
+    let others = ends.iter().filter(|end| end.at != *at);
+    others.map(|end| Peer::Device(end.at.clone())).collect()
 }
 
 fn carries(device: &Device, link: &LinkFacts) -> bool {

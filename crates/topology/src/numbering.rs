@@ -13,8 +13,8 @@ use crate::{
 };
 
 /// The first index, above those of `lo` and of the devices that loaded tunnel modules create in each namespace, e.g.
-/// `gre0` and `sit0`. Indexes are unique in a lab: the kernel mistakes a pair with the same index in two namespaces for a
-/// single device, and delays its carrier event by up to a second.
+/// `gre0` and `sit0`. Indexes are unique in a lab: the kernel mistakes a pair with the same index in two namespaces
+/// for a single device, and delays its carrier event by up to a second.
 const FIRST_INDEX: u32 = 32;
 /// The first index on an existing host, above the indexes of its own devices. Before Linux 6.15, an index must also be
 /// free in the requesting namespace.
@@ -31,7 +31,7 @@ impl Devices {
                     let device = devices.add(lab, created, device_kind, &element)?;
                     (device.link, device.mac) = (number, kind.mac(created.at).unwrap_or(device.mac));
                 }
-                devices.behind.extend(kind.behind(created.at).map(|behind| (created.at.clone(), behind)));
+                devices.behind.insert(created.at.clone(), kind.behind(created.at));
                 under.extend(created.under().map(|under| (created.at.clone(), under)));
             }
         }
@@ -122,6 +122,9 @@ mod tests {
         let behind = |at: &str| devices.macs_behind(devices.find(&at.parse().unwrap()).unwrap());
         assert_eq!(behind("near:vxlan"), [mac("near:br0"), mac("guest:eth0")]);
         assert_eq!(behind("far:vxlan"), [mac("far:vxlan")]);
+        let behind_port = |at: &str| devices.macs_of_port(&at.parse().unwrap(), &mut BTreeSet::new());
+        assert_eq!(behind_port("near:vxlan"), [mac("far:vxlan")]);
+        assert_eq!(behind_port("near:guest"), [mac("guest:eth0")]);
     }
 
     #[test]

@@ -67,7 +67,8 @@ pub(crate) fn read(
 type Matched = (String, bool);
 
 /// Returns `None` if the rule is not a policer, or if the devices whose packets it matches are unknown. Also returns
-/// `None` if the rule has no counter and either applies only to some of the device's packets, or rarely drops any.
+/// `None` if the rule has no counter and either applies only to some of the device's packets, or lets them pass for a
+/// long time before it drops any.
 fn policer(
     expressions: &[RuleExpr],
     links: &BTreeMap<u32, LinkFacts>,

@@ -21,9 +21,9 @@ impl LinkKind for Attachment {
         Some(veth::device(self.pair))
     }
 
-    fn behind(&self, at: &DeviceRef) -> Option<Peer> {
+    fn behind(&self, at: &DeviceRef) -> Vec<Peer> {
         let far = if *at == self.at { &self.port } else { &self.at };
-        Some(Peer::Device(far.clone()))
+        vec![Peer::Device(far.clone())]
     }
 
     /// The bridge's host creates the pair, so that all attachments of a bridge are in one batch.

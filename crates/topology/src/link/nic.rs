@@ -89,8 +89,8 @@ impl LinkKind for Nic {
         (*at == self.at).then(|| mac(self.address.addr()))
     }
 
-    fn behind(&self, at: &DeviceRef) -> Option<Peer> {
-        (*at == self.port).then(|| Peer::Mac(mac(self.address.addr())))
+    fn behind(&self, at: &DeviceRef) -> Vec<Peer> {
+        (*at == self.port).then(|| Peer::Mac(mac(self.address.addr()))).into_iter().collect()
     }
 
     fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, CreateError> {

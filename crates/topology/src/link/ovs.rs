@@ -8,11 +8,12 @@ use scenario::{DeviceRef, Link, link::Bridge};
 
 use super::Site;
 use crate::{
-    devices::Peer,
+    devices::Device,
     error::CreateError,
     message::{Request, change_link},
     missing_capabilities::Element,
     namespaces::Namespaces,
+    read_back,
     refusal::{Refusal, errno},
 };
 
@@ -45,7 +46,11 @@ pub(super) fn create(
             message.append_attr_str(1, bridge.at.device.as_str());
             message.append_attr_u32(2, NO_UPCALLS);
             message.append_attr_u32(9, device.index);
-        })
+        })?;
+        match read_back::link_at(site.namespaces.channel(&bridge.at.host), device.index)? {
+            Some(_) => Ok(()),
+            None => Err(Refusal::new(errno::EOPNOTSUPP, Some("needs Linux 6.1".to_owned()))),
+        }
     });
     created.map_err(|refusal| CreateError::Refused {
         element: element.clone(),
@@ -67,21 +72,24 @@ pub(super) fn create(
 pub(super) fn forward(bridge: &Bridge, site: &Site<'_>) -> Result<(), Refusal> {
     let Some(own) = site.devices.find(&bridge.at) else { return Ok(()) };
     let datapath = Datapath::open(&site.namespaces, &bridge.at, own.index)?;
-    let mut ports = vec![Port { number: LOCAL, destinations: BTreeSet::from([own.mac]), is_uplink: false }];
+    let mut ports = vec![Port { number: LOCAL, macs: vec![own.mac], is_uplink: false }];
     for (number, at) in (LOCAL + 1..).zip(bridge.port_devices()) {
-        if site.devices.find(&at).is_some() && datapath.add_port(number, &at)? {
-            ports.push(Port::new(number, &at, site));
+        if let Some(device) = site.devices.find(&at)
+            && datapath.add_port(number, &at)?
+        {
+            ports.push(Port::new(number, device, site));
         }
     }
-    add_unknown(&mut ports, site);
+    let known: BTreeSet<[u8; 6]> = ports.iter().flat_map(|port| port.macs.iter().copied()).collect();
+    let unknown: Vec<_> = site.devices.macs().filter(|mac| !known.contains(mac)).collect();
     for from in &ports {
-        let others: Vec<&Port> = ports.iter().filter(|other| other.number != from.number).collect();
-        for to in &others {
-            for mac in &to.destinations {
-                datapath.add_flow(from.number, (*mac, EXACT), &[to.number])?;
-            }
+        let others = || ports.iter().filter(|other| other.number != from.number);
+        for to in others() {
+            to.macs.iter().try_for_each(|mac| datapath.add_flow(from.number, (*mac, EXACT), &[to.number]))?;
         }
-        let all: Vec<u32> = others.iter().map(|other| other.number).collect();
+        let uplinks: Vec<u32> = others().filter(|to| to.is_uplink).map(|to| to.number).collect();
+        unknown.iter().try_for_each(|mac| datapath.add_flow(from.number, (*mac, EXACT), &uplinks))?;
+        let all: Vec<u32> = others().map(|to| to.number).collect();
         datapath.add_flow(from.number, (MULTICAST, MULTICAST), &all)?;
     }
     Ok(())
@@ -89,66 +97,19 @@ pub(super) fn forward(bridge: &Bridge, site: &Site<'_>) -> Result<(), Refusal> {
 
 struct Port {
     number: u32,
-    destinations: BTreeSet<[u8; 6]>,
-    /// Whether there may be more than a single device behind the port.
+    macs: Vec<[u8; 6]>,
+    /// Whether devices of the lab may be behind the port without being in `macs`, such as macvlans.
     is_uplink: bool,
 }
 
 impl Port {
-    fn new(number: u32, at: &DeviceRef, site: &Site<'_>) -> Self {
-        let far = match site.devices.behind.get(at) {
-            Some(Peer::Device(far)) => site.devices.find(far),
-            Some(Peer::Mac(mac)) => {
-                return Self { number, destinations: BTreeSet::from([*mac]), is_uplink: false };
-            }
-            None => None,
-        };
+    fn new(number: u32, device: &Device, site: &Site<'_>) -> Self {
         Self {
             number,
-            destinations: destinations(at, site),
-            is_uplink: far.is_none_or(|far| far.master.is_some()),
+            macs: site.devices.macs_of_port(&device.at, &mut BTreeSet::new()),
+            is_uplink: !matches!(site.lab.links[device.link], Link::Attachment(_) | Link::Nic(_)),
         }
     }
-}
-
-/// All other MAC addresses of the lab must be behind the only uplink. With several uplinks, only the addresses that are
-/// found behind them are reachable.
-fn add_unknown(ports: &mut [Port], site: &Site<'_>) {
-    let known: BTreeSet<[u8; 6]> = ports.iter().flat_map(|port| port.destinations.clone()).collect();
-    let mut uplinks = ports.iter_mut().filter(|port| port.is_uplink);
-    if let (Some(uplink), None) = (uplinks.next(), uplinks.next()) {
-        let guests = site.devices.behind.values().filter_map(|peer| match peer {
-            Peer::Mac(mac) => Some(*mac),
-            Peer::Device(_) => None,
-        });
-        let all = site.devices.all().map(|device| device.mac).chain(guests);
-        uplink.destinations.extend(all.filter(|mac| !known.contains(mac)));
-    }
-}
-
-/// Returns the MAC addresses behind a port, including those behind the other ends of a tunnel, and macvlans.
-fn destinations(port: &DeviceRef, site: &Site<'_>) -> BTreeSet<[u8; 6]> {
-    let mut found: BTreeSet<[u8; 6]> =
-        site.devices.macs_of_port(port, &mut BTreeSet::new()).into_iter().collect();
-    for link in &site.lab.links {
-        let ends = match link {
-            Link::Tunnel(tunnel) => &tunnel.ends,
-            Link::Vxlan(overlay) => &overlay.members,
-            Link::Macvlan(macvlan) => {
-                let under = DeviceRef { host: macvlan.at.host.clone(), device: macvlan.over.clone() };
-                let is_behind =
-                    matches!(site.devices.behind.get(port), Some(Peer::Device(far)) if *far == under);
-                found.extend(site.devices.find(&macvlan.at).filter(|_| is_behind).map(|device| device.mac));
-                continue;
-            }
-            _ => continue,
-        };
-        if ends.iter().any(|end| end.at == *port) {
-            let far = ends.iter().filter(|end| end.at != *port).filter_map(|end| site.devices.find(&end.at));
-            found.extend(far.flat_map(|far| site.devices.macs_behind(far)));
-        }
-    }
-    found
 }
 
 struct Datapath<'a> {

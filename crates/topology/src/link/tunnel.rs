@@ -17,10 +17,10 @@ use scenario::{
     link::{Encapsulation, Tunnel, TunnelEnd},
 };
 
-use super::{LinkKind, Site};
+use super::{LinkKind, Site, behind};
 use crate::{
     device_kind::DeviceKind,
-    devices::Device,
+    devices::{Device, Peer},
     error::CreateError,
     message::Request,
     missing_capabilities::Element,
@@ -120,6 +120,10 @@ impl LinkKind for Tunnel {
 
     fn has_mac(&self) -> bool {
         self.encapsulation.carries_ethernet()
+    }
+
+    fn behind(&self, at: &DeviceRef) -> Vec<Peer> {
+        behind(&self.ends, at)
     }
 
     fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, CreateError> {

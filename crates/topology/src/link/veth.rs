@@ -8,7 +8,7 @@ use nlink::netlink::{
     link::NetkitMode,
     types::link::{IflaAttr, IflaInfo},
 };
-use scenario::{DeviceRef, DeviceSettings, link::Pair};
+use scenario::{DeviceRef, DeviceSettings, link::PairKind};
 
 use super::Site;
 use crate::{
@@ -41,20 +41,20 @@ pub(super) const NETKIT: Trial = Trial {
     needed_for: "netkit pairs",
     remedy: "use Linux 6.10 or newer (CONFIG_NETKIT)",
     required: false,
-    attempt: Attempt::Lab(|| scratch::wire_with(|wire| wire.pair = Pair::Netkit)),
+    attempt: Attempt::Lab(|| scratch::wire_with(|wire| wire.pair = PairKind::Netkit)),
 };
 
-pub(super) fn needs(pair: Pair) -> Vec<&'static str> {
+pub(super) fn needs(pair: PairKind) -> Vec<&'static str> {
     match pair {
-        Pair::Veth => vec![TRIAL.name],
-        Pair::Netkit => vec![NETKIT.name],
+        PairKind::Veth => vec![TRIAL.name],
+        PairKind::Netkit => vec![NETKIT.name],
     }
 }
 
-pub(super) fn device(pair: Pair) -> DeviceKind {
+pub(super) fn device(pair: PairKind) -> DeviceKind {
     match pair {
-        Pair::Veth => DeviceKind::Veth,
-        Pair::Netkit => DeviceKind::Netkit,
+        PairKind::Veth => DeviceKind::Veth,
+        PairKind::Netkit => DeviceKind::Netkit,
     }
 }
 

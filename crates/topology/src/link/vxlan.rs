@@ -20,10 +20,10 @@ use scenario::{
     link::{Forwarding, TunnelEnd, Vxlan},
 };
 
-use super::{LinkKind, Site};
+use super::{LinkKind, Site, behind};
 use crate::{
     device_kind::DeviceKind,
-    devices::Device,
+    devices::{Device, Peer},
     error::CreateError,
     message::{Request, append_address, create_link},
     missing_capabilities::Element,
@@ -82,6 +82,10 @@ impl LinkKind for Vxlan {
 
     fn device(&self, _: &DeviceRef, _: &Lab) -> Option<DeviceKind> {
         Some(DeviceKind::Vxlan)
+    }
+
+    fn behind(&self, at: &DeviceRef) -> Vec<Peer> {
+        behind(&self.members, at)
     }
 
     fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, CreateError> {

@@ -27,9 +27,9 @@ impl LinkKind for Wire {
         Some(veth::device(self.pair))
     }
 
-    fn behind(&self, at: &DeviceRef) -> Option<Peer> {
-        let far = self.ends.iter().find(|end| end.at != *at)?;
-        Some(Peer::Device(far.at.clone()))
+    fn behind(&self, at: &DeviceRef) -> Vec<Peer> {
+        let far = self.ends.iter().filter(|end| end.at != *at);
+        far.map(|end| Peer::Device(end.at.clone())).collect()
     }
 
     fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, CreateError> {

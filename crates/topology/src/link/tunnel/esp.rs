@@ -25,8 +25,8 @@ const GRE: u8 = 47;
 struct Encryption {
     mode: XfrmMode,
     spi: u32,
-    /// The identifier of the XFRM interface, or 0.
-    interface: u32,
+    /// The identifier of the XFRM interface.
+    interface: Option<u32>,
     /// The protocol of the encrypted packets, or 0 for all.
     protocol: u8,
     port: Option<u16>,
@@ -35,18 +35,19 @@ struct Encryption {
 /// In tunnel mode, the XFRM interface encrypts packets.
 pub(super) fn encrypt_inner_packets(tunnel: &Tunnel, namespaces: &Namespaces) -> Result<(), Refusal> {
     let spi = tunnel.id.unwrap_or_default();
-    let encryption = Encryption { mode: XfrmMode::Tunnel, spi, interface: spi, protocol: 0, port: None };
+    let encryption =
+        Encryption { mode: XfrmMode::Tunnel, spi, interface: Some(spi), protocol: 0, port: None };
     encryption.exchange_keys(tunnel, namespaces)
 }
 
-/// In transport mode, a policy selects the packets of another tunnel.
+/// In transport mode, a policy selects the other tunnel's packets.
 pub(super) fn encrypt_outer_packets(tunnel: &Tunnel, namespaces: &Namespaces) -> Result<(), Refusal> {
     let Some(spi) = tunnel.spi else { return Ok(()) };
     let (protocol, port) = match tunnel.encapsulation {
         Encapsulation::Geneve => (UDP, tunnel.port),
         _ => (GRE, None),
     };
-    let encryption = Encryption { mode: XfrmMode::Transport, spi, interface: 0, protocol, port };
+    let encryption = Encryption { mode: XfrmMode::Transport, spi, interface: None, protocol, port };
     encryption.exchange_keys(tunnel, namespaces)
 }
 
@@ -75,13 +76,13 @@ impl Encryption {
         let association = association.mode(self.mode).reqid(self.spi);
         // No replay window, as with `ip xfrm`, because it would drop packets that several CPUs reorder.
         let association = association.replay_window(0).aead_aes_gcm(key, TAG_BITS);
-        if self.interface == 0 { association } else { association.if_id(self.interface) }
+        self.interface.into_iter().fold(association, XfrmSaBuilder::if_id)
     }
 
     fn policy(&self, (from, to): (&TunnelEnd, &TunnelEnd), direction: PolicyDirection) -> XfrmSpBuilder {
         let template = XfrmUserTmpl::match_any(from.local, to.local, IpsecProtocol::Esp, self.mode, self.spi);
         let policy = XfrmSpBuilder::new(self.selector(from, to), direction).template(template);
-        if self.interface == 0 { policy } else { policy.if_id(self.interface) }
+        self.interface.into_iter().fold(policy, XfrmSpBuilder::if_id)
     }
 
     fn selector(&self, from: &TunnelEnd, to: &TunnelEnd) -> XfrmSelector {
