@@ -14,7 +14,7 @@ use crate::{
     sandbox,
 };
 
-/// In addition to those that the lab's links need.
+/// Modules for pings, captures and rate limits.
 const MODULES: [&str; 4] = ["veth", "af_packet", "nf_tables", "sch_tbf"];
 
 const FAMILIES: [u8; 2] = [4, 6];
@@ -30,8 +30,8 @@ struct Kind {
     name: &'static str,
     /// What tcpdump prints about the tunnel with the identifier or port `ID`, which is `HEX` in hexadecimal.
     header: &'static str,
-    /// The bytes that the tunnel adds before the padded part of the packet, excluding the outer IP header, over IPv4 and
-    /// over IPv6.
+    /// The bytes that the tunnel adds before the padded part of the packet, excluding the outer IP header, over IPv4
+    /// and over IPv6.
     added: [usize; 2],
     /// The bytes that the tunnel adds to the padded part, which ends with the inner packet or a trailer.
     padded: [usize; 2],
@@ -156,8 +156,8 @@ to = "node2:eth4"
 kind = "ping-pong"
 "#;
 
-/// Sends two small packets and two of the tunnel's MTU through each tunnel, and copies all frames of each family's underlays to
-/// a serial port.
+/// Sends two small packets and two of the tunnel's MTU through each tunnel, and copies all frames of each family's
+/// underlays to a serial port.
 const SCRIPT: &str = "export HOME=/run XDG_RUNTIME_DIR=/run PATH=$PATH:/usr/bin:/usr/local/bin
 mkdir /tmp /etc && echo root:x:0:0::/: > /etc/passwd
 plumb lab up /lab.toml --name lab

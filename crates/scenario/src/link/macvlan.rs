@@ -87,8 +87,8 @@ impl LinkKind for Macvlan {
         &self.name
     }
 
-    fn layer(&self) -> Layer {
-        Layer::Macvlan
+    fn layers(&self) -> Vec<Layer> {
+        vec![Layer::Macvlan]
     }
 
     fn devices(&self) -> Vec<LinkDevice<'_>> {
@@ -102,6 +102,10 @@ impl LinkKind for Macvlan {
 
     fn sent(&self, _: &DeviceRef) -> Vec<Way<'_>> {
         vec![Way::Out(self.under())]
+    }
+
+    fn modules(&self) -> Vec<&'static str> {
+        vec!["macvlan"]
     }
 
     fn misfits(&self, mtus: &Fits) -> Vec<Misfit> {
