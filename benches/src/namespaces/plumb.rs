@@ -9,7 +9,7 @@ use anyhow::{Context, ensure};
 use ipnet::Ipv4Net;
 use scenario::{
     DeviceName, DeviceRef, Host, HostKind, HostName, Lab, Link,
-    link::{Attachment, Bridge, Pair},
+    link::{Attachment, Bridge, PairKind},
 };
 use topology::Topology;
 
@@ -71,5 +71,5 @@ fn attachment(name: String, number: u8) -> Link {
     let address = Ipv4Net::new([198, 18, 0, number].into(), 24).expect("24 is a valid prefix length").into();
     let at = DeviceRef::new(name.clone(), "eth0");
     let port = DeviceRef::new("switch", format!("port{number}"));
-    Attachment { name, at, port, pair: Pair::Veth, address, mtu: MTU }.into()
+    Attachment { name, at, port, pair: PairKind::Veth, address, mtu: MTU }.into()
 }

@@ -90,9 +90,8 @@ pub fn missing_here(scenario: &Scenario, plan: &Plan, firecracker: Option<&FileP
             !link.modules().is_empty() && paths.clone().any(passes)
         };
         let links = scenario.lab.links.iter().filter(is_used);
-        let (layer, reason) = links
-            .flat_map(|link| link.layers())
-            .find_map(|layer| Some((layer, topology::missing(layer)?)))?;
+        let (layer, reason) =
+            links.flat_map(Link::layers).find_map(|layer| Some((layer, topology::missing(layer)?)))?;
         let is_existing = |host: &Host| host.existing.is_some();
         let can_move =
             !scenario.lab.hosts.iter().any(is_existing) && !chooses_kernel(&scenario.lab) && can_emulate();

@@ -37,7 +37,7 @@ pub use macvlan::Macvlan;
 pub(crate) use macvlan::MacvlanTable;
 pub use nic::Nic;
 pub(crate) use nic::set_queues;
-pub use pair::Pair;
+pub use pair::PairKind;
 pub use tunnel::Tunnel;
 pub(crate) use tunnel::TunnelTable;
 pub use tunnel_end::TunnelEnd;

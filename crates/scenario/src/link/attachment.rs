@@ -6,7 +6,7 @@ use ipnet::IpNet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BridgeTable, Layer, Link, LinkDevice, LinkKind, LinkTable, Nic, Pair, Way, WrittenDevice};
+use super::{BridgeTable, Layer, Link, LinkDevice, LinkKind, LinkTable, Nic, PairKind, Way, WrittenDevice};
 use crate::{
     check::{Checker, Fits, Misfit},
     diagnosis::Problem,
@@ -29,7 +29,7 @@ pub(crate) struct GuestTable {
     /// The kind of virtual machine, one of `vms`. Default: none, a network namespace.
     pub(crate) vm: Option<Spanned<String>>,
     /// Kind of its devices. Default: `veth`.
-    pub(crate) pair: Option<Spanned<Pair>>,
+    pub(crate) pair: Option<Spanned<PairKind>>,
     /// Next hop of the default route. Default: no default route.
     pub(crate) gateway: Option<Spanned<As<IpAddr>>>,
     /// MTU of `eth0` and of the bridge port. Default: the bridge's.
@@ -42,7 +42,7 @@ impl Entry<GuestTable> {
         DeviceRef::new(self.name(), DEVICE)
     }
 
-    fn pair(&self) -> Pair {
+    fn pair(&self) -> PairKind {
         self.table.pair.as_deref().copied().unwrap_or_default()
     }
 
@@ -121,7 +121,7 @@ pub struct Attachment {
     pub at: DeviceRef,
     pub port: DeviceRef,
     #[serde(default)]
-    pub pair: Pair,
+    pub pair: PairKind,
     pub address: IpNet,
     pub mtu: u32,
 }
@@ -131,8 +131,8 @@ impl LinkKind for Attachment {
         &self.name
     }
 
-    fn layer(&self) -> Layer {
-        self.pair.layer(Layer::Veth)
+    fn layers(&self) -> Vec<Layer> {
+        vec![self.pair.layer(Layer::Veth)]
     }
 
     fn modules(&self) -> Vec<&'static str> {

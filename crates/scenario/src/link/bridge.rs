@@ -25,7 +25,6 @@ pub(crate) struct BridgeTable {
     pub(crate) device: Option<Spanned<String>>,
     /// The implementation. Default: `linux`.
     #[serde(default)]
-    #[schemars(default)]
     pub(crate) kind: BridgeKind,
     /// The host's address on the bridge. Default: none.
     pub(crate) address: Option<Spanned<As<IpNet>>>,
@@ -159,10 +158,10 @@ impl LinkKind for Bridge {
         &self.name
     }
 
-    fn layer(&self) -> Layer {
+    fn layers(&self) -> Vec<Layer> {
         match self.kind {
-            BridgeKind::Linux => Layer::Bridge,
-            BridgeKind::Ovs => Layer::Ovs,
+            BridgeKind::Linux => vec![Layer::Bridge],
+            BridgeKind::Ovs => vec![Layer::Ovs],
         }
     }
 

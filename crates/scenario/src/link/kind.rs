@@ -71,10 +71,7 @@ impl WrittenDevice {
 
 pub(crate) trait LinkKind {
     fn name(&self) -> &str;
-    fn layer(&self) -> Layer;
-    fn layers(&self) -> Vec<Layer> {
-        vec![self.layer()]
-    }
+    fn layers(&self) -> Vec<Layer>;
     fn devices(&self) -> Vec<LinkDevice<'_>>;
     /// Returns pairs of a device and the device on top of it, which receives its frames.
     fn above(&self) -> Vec<(DeviceRef, &DeviceRef)> {

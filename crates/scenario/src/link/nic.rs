@@ -38,8 +38,8 @@ impl LinkKind for Nic {
         &self.name
     }
 
-    fn layer(&self) -> Layer {
-        Layer::Virtio
+    fn layers(&self) -> Vec<Layer> {
+        vec![Layer::Virtio]
     }
 
     fn devices(&self) -> Vec<LinkDevice<'_>> {

@@ -8,14 +8,14 @@ use super::Layer;
 /// A pair of devices. Packets sent by one are received by the other.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Pair {
+pub enum PairKind {
     #[default]
     Veth,
     /// Netkit in L2 mode, without a BPF program (Linux 6.10).
     Netkit,
 }
 
-impl Pair {
+impl PairKind {
     pub(super) fn layer(self, of_veth: Layer) -> Layer {
         match self {
             Self::Veth => of_veth,

@@ -27,15 +27,15 @@ pub(crate) struct TunnelTable {
     /// The encapsulation: `geneve` and `gretap` carry Ethernet frames, `gre` IP packets. `wireguard` and `esp` (IPsec)
     /// encrypt IP packets.
     pub(crate) kind: Spanned<Encapsulation>,
-    /// The VNI of `geneve` (1 to 16777215, default: 1), the key of `gre` and `gretap` (default: none), or the SPI of `esp`
-    /// (256 or more, default: 256).
+    /// The VNI of `geneve` (1 to 16777215, default: 1), the key of `gre` and `gretap` (default: none), or the SPI of
+    /// `esp` (256 or more, default: 256).
     #[schemars(range(min = 1))]
     pub(crate) id: Option<Spanned<u32>>,
     /// UDP port of the tunnel. Default: 6081 for `geneve`, 51820 for `wireguard`.
     #[schemars(range(min = 1))]
     pub(crate) port: Option<Spanned<u16>>,
-    /// Encrypts the packets of `geneve`, `gre` or `gretap` with IPsec (ESP in transport mode) under this SPI (256 or more).
-    /// Default: none, no encryption.
+    /// Encrypts the packets of `geneve`, `gre` or `gretap` with IPsec (ESP in transport mode) under this SPI (256 or
+    /// more). Default: none, no encryption.
     #[schemars(range(min = 256))]
     pub(crate) spi: Option<Spanned<u32>>,
     /// Address family of the tunnel's packets. Default: the family of the underlying device's address.
@@ -119,13 +119,11 @@ impl Entry<TunnelTable> {
 
     /// Reports tunnels that the kernel of a host cannot distinguish.
     fn duplicates(&self, draft: &Draft, tunnel: &Tunnel, problems: &mut Vec<Problem>) {
-        let before =
-            draft.lab.links.iter().filter_map(as_tunnel).take_while(|other| other.name != self.name());
         let shared = |other: &Tunnel| {
             let known = tunnel.identities().find(|identity| other.identities().any(|it| it == *identity));
             known.map(|(host, ..)| (host.clone(), other.name.clone()))
         };
-        if let Some((host, other)) = before.into_iter().find_map(shared) {
+        if let Some((host, other)) = earlier(draft, tunnel).find_map(shared) {
             let message = format!("`{host}` cannot distinguish the tunnels `{}` and `{other}`", self.name());
             let place = self.table.id.as_ref().map_or_else(|| self.name.span(), Spanned::span);
             problems.push(Problem::new(place, message, "duplicate tunnel").help("use another `id`"));
@@ -134,11 +132,9 @@ impl Entry<TunnelTable> {
 
     /// Reports tunnels between the same addresses that IPsec would mix up.
     fn mixed_encryption(&self, draft: &Draft, tunnel: &Tunnel, problems: &mut Vec<Problem>) {
-        let before =
-            draft.lab.links.iter().filter_map(as_tunnel).take_while(|other| other.name != self.name());
-        let others =
-            before.filter(|other| tunnel.locals().any(|local| other.locals().any(|its| its == local)));
-        for other in others {
+        let shares_end =
+            |other: &&Tunnel| tunnel.locals().any(|local| other.locals().any(|its| its == local));
+        for other in earlier(draft, tunnel).filter(shares_end) {
             let (spi, its) = (tunnel.security_parameter(), other.security_parameter());
             let shares_flow = tunnel.spi.or(other.spi).is_some() && tunnel.flow() == other.flow();
             let (message, help) = if shares_flow {
@@ -261,6 +257,10 @@ fn resolved<'d>(draft: &'d Draft, name: &str) -> Option<&'d Tunnel> {
     draft.lab.links.iter().filter_map(as_tunnel).find(|tunnel| tunnel.name == name)
 }
 
+fn earlier<'d>(draft: &'d Draft, tunnel: &Tunnel) -> impl Iterator<Item = &'d Tunnel> {
+    draft.lab.links.iter().filter_map(as_tunnel).take_while(|other| other.name != tunnel.name)
+}
+
 fn as_tunnel(link: &Link) -> Option<&Tunnel> {
     match link {
         Link::Tunnel(tunnel) => Some(tunnel),
@@ -320,12 +320,8 @@ impl LinkKind for Tunnel {
         &self.name
     }
 
-    fn layer(&self) -> Layer {
-        self.encapsulation.layer()
-    }
-
     fn layers(&self) -> Vec<Layer> {
-        [self.layer()].into_iter().chain(self.spi.map(|_| Layer::Esp)).collect()
+        [self.encapsulation.layer()].into_iter().chain(self.spi.map(|_| Layer::Esp)).collect()
     }
 
     fn devices(&self) -> Vec<LinkDevice<'_>> {

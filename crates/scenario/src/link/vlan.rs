@@ -124,8 +124,8 @@ impl LinkKind for Vlan {
         &self.name
     }
 
-    fn layer(&self) -> Layer {
-        Layer::Vlan
+    fn layers(&self) -> Vec<Layer> {
+        vec![Layer::Vlan]
     }
 
     fn devices(&self) -> Vec<LinkDevice<'_>> {

@@ -219,8 +219,8 @@ impl LinkKind for Vxlan {
         &self.name
     }
 
-    fn layer(&self) -> Layer {
-        Layer::Vxlan
+    fn layers(&self) -> Vec<Layer> {
+        vec![Layer::Vxlan]
     }
 
     fn devices(&self) -> Vec<LinkDevice<'_>> {

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::BitRate;
 
-use super::{Layer, Link, LinkDevice, LinkKind, LinkTable, Pair, Way, WrittenDevice};
+use super::{Layer, Link, LinkDevice, LinkKind, LinkTable, PairKind, Way, WrittenDevice};
 use crate::{
     check::{Checker, Fits, Misfit},
     diagnosis::Problem,
@@ -22,8 +22,7 @@ pub(crate) struct WireTable {
     pub(crate) between: [Spanned<As<DeviceRef>>; 2],
     /// Kind of its devices. Default: `veth`.
     #[serde(default)]
-    #[schemars(default)]
-    pub(crate) pair: Pair,
+    pub(crate) pair: PairKind,
     /// Addresses of both ends, in the same order; `none` for a bridge port. Default: none.
     pub(crate) addresses: Option<[Spanned<As<Option<IpNet>>>; 2]>,
     /// MTU of both ends, in bytes of IP packet. Default: 1500.
@@ -124,7 +123,7 @@ fn rate_out_of(written: &Spanned<As<BitRate>>) -> Option<Problem> {
 pub struct Wire {
     pub name: String,
     #[serde(default)]
-    pub pair: Pair,
+    pub pair: PairKind,
     pub ends: [LinkEnd; 2],
     pub mtu: u32,
     pub rate: Option<BitRate>,
@@ -145,7 +144,7 @@ impl LinkEnd {
 
 impl Wire {
     pub fn new(name: impl Into<String>, ends: [LinkEnd; 2], mtu: u32) -> Self {
-        Self { name: name.into(), pair: Pair::Veth, ends, mtu, rate: None }
+        Self { name: name.into(), pair: PairKind::Veth, ends, mtu, rate: None }
     }
 }
 
@@ -154,8 +153,8 @@ impl LinkKind for Wire {
         &self.name
     }
 
-    fn layer(&self) -> Layer {
-        self.pair.layer(Layer::Wire)
+    fn layers(&self) -> Vec<Layer> {
+        vec![self.pair.layer(Layer::Wire)]
     }
 
     fn modules(&self) -> Vec<&'static str> {
