@@ -1,4 +1,4 @@
-//! Ranks alternative paths. No such path contains all layers of another one.
+//! Ranks alternative paths. None of them contains all layers of another.
 
 use std::cmp::Ordering;
 

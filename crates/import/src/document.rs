@@ -249,8 +249,8 @@ fn without_non_finite(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Shows the outcome of each line: `.` for nothing, `+` for an incomplete document, `!` for a truncated one, or the
-    /// documents.
+    /// Shows the outcome per line: documents, `+` for an incomplete document, `!` for a truncated one, and `.`
+    /// otherwise.
     fn collect(text: &str) -> Vec<String> {
         let mut collector = Collector::default();
         let mut all = Vec::new();

@@ -4,8 +4,7 @@ use protocol::{EndReport, HostCpu};
 use samples::{CpuThrottling, CpuUsage, GuestCpu};
 
 /// Machine-wide CPU time comes from an end that runs directly on the machine, and is unknown if there is no such end.
-/// `guests` marks ends in a guest or on
-/// another host.
+/// `guests` marks ends in a guest or on another host.
 pub(crate) fn together(client: &EndReport, server: Option<&EndReport>, guests: [bool; 2]) -> CpuUsage {
     let ends = || {
         let both = [("client", Some(client)), ("server", server)].into_iter().zip(guests);

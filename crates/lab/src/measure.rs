@@ -40,8 +40,8 @@ struct Attempt {
 }
 
 impl TrialRunner<'_> {
-    /// Runs all trials at the same time. If a process stalls or a probe fails in any of them, all are
-    /// repeated, because a trial that runs alone would be a different measurement.
+    /// Runs all trials at the same time. If a process stalls or a probe fails in one of them, all are
+    /// repeated together, because a trial on its own would measure something else.
     pub(crate) fn measure(
         &mut self,
         exchanges: &[Exchange<'_>],

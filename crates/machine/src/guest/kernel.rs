@@ -77,7 +77,7 @@ impl Kernel {
         Ok(modules.iter().copied().filter(|module| known.has(module)).collect())
     }
 
-    /// Returns the files of the modules that are not built in, each after those that it needs.
+    /// Returns the files of modules that are not built in, in loading order.
     pub fn module_files(&self, modules: &[&str]) -> Result<Vec<PathBuf>, GuestError> {
         Modules::read(&self.modules)?.in_order(modules)
     }

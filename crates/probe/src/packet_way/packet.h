@@ -234,7 +234,7 @@ static __always_inline __u32 encapsulation(const struct packet *at)
 
 enum content { OTHER, MESSAGE, ENCRYPTED };
 
-/* WireGuard's data messages begin with their type (https://www.wireguard.com/protocol/). */
+/* A data message of WireGuard begins with type 4 (https://www.wireguard.com/protocol/). */
 static __always_inline enum content content_of(const struct packet *at, const struct settings *settings,
 					       struct message *message)
 {
@@ -244,7 +244,7 @@ static __always_inline enum content content_of(const struct packet *at, const st
 	return at->transport == ESP || is_wireguard ? ENCRYPTED : OTHER;
 }
 
-/* Returns what the packet with its IP header at `start` carries, possibly encapsulated. */
+/* Reads the packet with its IP header at `start`, and the packet inside a tunnel. */
 static __always_inline enum content read_content(const unsigned char *start, const struct settings *settings,
 						 struct message *message)
 {

@@ -86,7 +86,8 @@ impl SendBatch {
         let count = self.describe(datagrams);
         let socket = fd.as_fd().as_raw_fd();
         let taken = again(|| {
-            // SAFETY: the first `count` headers have just been written and point to boxes owned by `self`, which do not move during the call. The kernel writes only the `msg_len` field of each header.
+            // SAFETY: the first `count` headers have just been written. They point to boxes owned by `self`, and these
+            // do not move during the call. The kernel writes only `msg_len` fields.
             let taken = unsafe {
                 libc::syscall(
                     libc::SYS_sendmmsg,
