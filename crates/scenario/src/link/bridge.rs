@@ -135,7 +135,8 @@ impl LinkTable for Entry<BridgeTable> {
 pub struct Bridge {
     pub name: String,
     pub at: DeviceRef,
-    #[serde(default)]
+    /// `kind` is the tag of [`Link`](crate::Link).
+    #[serde(default, rename = "bridge")]
     pub kind: BridgeKind,
     /// Devices of the same host, created by other links.
     pub ports: Vec<DeviceName>,

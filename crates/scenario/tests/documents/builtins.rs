@@ -1,7 +1,9 @@
 //! Tests the built-in scenarios.
 
 use samples::Arm;
-use scenario::{Family, HostKind, Layer, Link, Plan, PlanOptions, PlannedResult, Scenario, builtin, variant};
+use scenario::{
+    Family, HostKind, Lab, Layer, Link, Plan, PlanOptions, PlannedResult, Scenario, builtin, variant,
+};
 use workload::WorkloadSettings;
 
 const SEED: u64 = 7;
@@ -22,6 +24,17 @@ fn parses_and_plans_each_builtin() {
     for builtin_scenario in builtin::all() {
         let plan = plan(builtin_scenario.name);
         assert!(!plan.trials.is_empty(), "{}", builtin_scenario.name);
+    }
+}
+
+#[test]
+fn agents_read_the_lab_of_each_builtin() {
+    for known in builtin::all() {
+        let lab = builtin(known.name).lab;
+        let message = serde_json::to_string(&lab).expect("a lab is JSON");
+        let read: Lab =
+            serde_json::from_str(&message).unwrap_or_else(|error| panic!("{}: {error}", known.name));
+        assert_eq!(read, lab, "{}", known.name);
     }
 }
 
