@@ -94,7 +94,7 @@ pub(crate) const ROWS: &[Row] = &[
     row("-u -t 1 -b 10M -l 1000 -R", |pair| datagrams(pair, 1000)),
     row("-u -t 1 -b 10M -P 2", |pair| pair.came_at(20e6)),
     row("-u -n 1M -b 50M", |pair| pair.carried(1 << 20)),
-    row("-u -k 100 -l 1K -b 50M", |pair| pair.carried(100 << 10)),
+    row("-u -k 100 -l 1K -b 1M", |pair| pair.carried(100 << 10)),
     row("-u -t 1 -b 10M --udp-counters-64bit -l 1400", |pair| datagrams(pair, 1400)),
     row("-u -t 1 -b 10M --udp-counters-64bit -l 1400 -R", |pair| datagrams(pair, 1400)),
     row("-u -t 1 -b 20M -O 1", omitted),

@@ -7,10 +7,10 @@ use std::{
     hash::{BuildHasher, Hasher},
     io::ErrorKind,
     sync::mpsc::{Receiver, RecvTimeoutError, SyncSender},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
-use machine::{AgentClient, Machine, Monitor};
+use machine::{AgentClient, Machine, Monitor, Wait};
 use protocol::{ChannelError, FromAgent, Order, Progress, Reply, Token};
 use samples::BootedMachine;
 use scenario::{DeviceRef, DeviceSettings, Fault, HostName, Lab, Vm};
@@ -23,7 +23,8 @@ use crate::{allowance, error::RunError, left_out::LeftOut, stop::Stop};
 const GRACE: Duration = Duration::from_secs(2);
 const POLL: Duration = Duration::from_millis(50);
 
-const EMULATED_SLOWNESS: u32 = 6;
+/// Inside an emulated machine, time without a CPU is not known, so that deadlines must be long.
+const EMULATED_SLOWNESS: u32 = 15;
 
 pub(crate) struct Agents {
     endpoints: BTreeMap<HostName, Endpoint>,
@@ -42,7 +43,7 @@ struct Endpoint {
     client: AgentClient,
     serves: Option<WorkloadSettings>,
     starts: u32,
-    started: Instant,
+    started: Wait,
     ready_within: Option<Duration>,
 }
 
@@ -183,16 +184,13 @@ impl Agents {
         pending: &[Pending],
         mut progress: impl FnMut(&Progress),
     ) -> Result<Vec<Reply>, RunError> {
-        let begun = Instant::now();
+        let begin = |request: &Pending| Wait::begin(self.starved(&request.host));
+        let waits: Vec<Wait> = pending.iter().map(begin).collect();
         let mut replies: Vec<Option<Reply>> = pending.iter().map(|_| None).collect();
         while let Some(open) = replies.iter().position(Option::is_none) {
-            let late = begun.elapsed() > pending[open].deadline + GRACE;
-            if late {
-                return Err(self.silent(
-                    &pending[open].host,
-                    pending[open].what,
-                    pending[open].deadline + GRACE,
-                ));
+            let Pending { host, what, deadline, .. } = &pending[open];
+            if waits[open].exceeds(*deadline + GRACE, || self.starved(host)) {
+                return Err(self.silent(host, what, waits[open].elapsed()));
             }
             let Some((host, message)) = self.hear()? else { continue };
             let place = |id| pending.iter().position(|request| request.id == id && request.host == host);
@@ -231,6 +229,10 @@ impl Agents {
             Ok(AgentEvent { host, message: Err(source), .. }) => Err(self.lost(&host, source)),
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Ok(None),
         }
+    }
+
+    fn starved(&self, host: &HostName) -> Duration {
+        self.endpoints.get(host).map_or(Duration::ZERO, |endpoint| endpoint.machine.starved())
     }
 
     fn lost(&self, host: &HostName, source: ChannelError) -> RunError {

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use machine::{FunctionInstructions, InstructionCounter, Kernel, Machine, Qemu, Symbols};
+use machine::{FunctionInstructions, InstructionCounter, Kernel, Machine, Qemu, Symbols, Wait};
 use protocol::{ChannelError, Commission, FromNestedRun, Hello, LineLimit, RunEvent, ToNestedRun};
 use samples::{FunctionCount, InstructionCounts, RunHeader, Sink, SkippedResult, Trial, ValidityWarning};
 use scenario::{GuestKernel, Host, HostName, Lab, Link, Path, Plan, Scenario};
@@ -159,14 +159,8 @@ impl<'a> Hypervisor<'a> {
         }
     }
 
-    fn now(&self) -> (Instant, Duration) {
-        (Instant::now(), self.machine.starved())
-    }
-
-    /// Compares the time since the last message with `patience`, excluding time without a CPU.
-    fn is_late(&self, (since, starved): (Instant, Duration), patience: Duration) -> bool {
-        let waited = || since.elapsed().saturating_sub(self.machine.starved().saturating_sub(starved));
-        since.elapsed() > patience && waited() > patience
+    fn wait(&self) -> Wait {
+        Wait::begin(self.machine.starved())
     }
 
     fn lost(&self, source: ChannelError) -> RunError {
@@ -190,23 +184,22 @@ fn follow<S: Sink>(
     stop: &Stop,
 ) -> Result<Outcome, RunError> {
     let (mut asked, mut boot) = (false, None);
-    // The time of the last message, and the total CPU starvation by then.
-    let (mut patience, mut last) = (hypervisor.machine.boot().patience, (Instant::now(), Duration::ZERO));
+    let (mut patience, mut since_last) = (hypervisor.machine.boot().patience, Wait::begin(Duration::ZERO));
     loop {
         if stop.is_asked() && !asked {
             hypervisor.send(&ToNestedRun::Stop)?;
-            (patience, asked, last) = (LAST_PATIENCE, true, hypervisor.now());
+            (patience, asked, since_last) = (LAST_PATIENCE, true, hypervisor.wait());
         }
         let Some(message) = hypervisor.receive()? else {
-            match (hypervisor.is_late(last, patience), asked) {
+            match (since_last.exceeds(patience, || hypervisor.machine.starved()), asked) {
                 (true, true) => return Err(RunError::Interrupted),
-                (true, false) => return Err(hypervisor.silent(last.0.elapsed())),
+                (true, false) => return Err(hypervisor.silent(since_last.elapsed())),
                 (false, _) => continue,
             }
         };
         if !asked {
             let boot = *boot.get_or_insert_with(|| hypervisor.started.elapsed());
-            (patience, last) = (PATIENCE.max(boot * BOOTS), hypervisor.now());
+            (patience, since_last) = (PATIENCE.max(boot * BOOTS), hypervisor.wait());
         }
         match message {
             FromNestedRun::Hello(hello) => match hello.accept() {

@@ -46,7 +46,7 @@ pub use resident::resident;
 pub use rights::{CAPABILITY_USES, CapabilityUse, Rights};
 pub use runtime_folder::runtime_folder;
 pub use ssh::{ProgramCopy, Ssh, SshError};
-pub use starvation::longest_wait;
+pub use starvation::{Wait, longest_wait};
 pub use subprocess::Subprocess;
 pub use sys::Error as ProcessError;
 pub use sys::PrivateFolder;

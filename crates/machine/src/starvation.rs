@@ -1,6 +1,35 @@
 //! Measures how long processes were runnable without a CPU.
 
-use std::{fs, path::Path, time::Duration};
+use std::{
+    fs,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+/// A wait for a machine, not counting the time during which it got no CPU.
+#[derive(Debug, Clone, Copy)]
+pub struct Wait {
+    since: Instant,
+    starved: Duration,
+}
+
+impl Wait {
+    /// `starved` is the machine's total starvation, here and below.
+    #[must_use]
+    pub fn begin(starved: Duration) -> Self {
+        Self { since: Instant::now(), starved }
+    }
+
+    #[must_use]
+    pub fn elapsed(self) -> Duration {
+        self.since.elapsed()
+    }
+
+    pub fn exceeds(self, patience: Duration, starved: impl FnOnce() -> Duration) -> bool {
+        let elapsed = self.elapsed();
+        elapsed > patience && elapsed.saturating_sub(starved().saturating_sub(self.starved)) > patience
+    }
+}
 
 /// Returns the longest time of any thread, or zero if the kernel does not record it (`CONFIG_SCHED_INFO`).
 #[must_use]
@@ -17,6 +46,15 @@ fn waited(task: &Path) -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn time_without_a_cpu_is_not_waited() {
+        let (second, short) = (Duration::from_secs(1), Duration::from_millis(1));
+        let wait = Wait::begin(second);
+        std::thread::sleep(2 * short);
+        assert!(wait.exceeds(short, || second));
+        assert!(!wait.exceeds(short, || second + wait.elapsed()));
+    }
 
     #[test]
     fn counts_wait_of_running_process_only() {

@@ -9,10 +9,10 @@ use std::{
         atomic::{AtomicBool, Ordering},
         mpsc::{Receiver, RecvTimeoutError, sync_channel},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
-use machine::{AgentClient, Channel};
+use machine::{AgentClient, Channel, Wait};
 use protocol::{ChannelError, FromAgent, MemoryOrder, MemoryReply, Order, Reply};
 use units::Bytes;
 
@@ -103,9 +103,9 @@ impl AgentLink {
         patience: Duration,
         accept: impl Fn(FromAgent) -> Option<Result<T, MemoryError>>,
     ) -> Result<T, MemoryError> {
-        let since = (Instant::now(), self.starved());
+        let wait = Wait::begin(self.starved());
         for _ in 0..=MOST_UNASKED {
-            if let Some(accepted) = accept(self.hear(patience, since)?) {
+            if let Some(accepted) = accept(self.hear(patience, wait)?) {
                 return accepted;
             }
         }
@@ -117,11 +117,7 @@ impl AgentLink {
     }
 
     /// Extends the timeout by the time for which the machine got no CPU.
-    fn hear(
-        &self,
-        patience: Duration,
-        (begun, before): (Instant, Duration),
-    ) -> Result<FromAgent, MemoryError> {
+    fn hear(&self, patience: Duration, wait: Wait) -> Result<FromAgent, MemoryError> {
         loop {
             if self.stop.load(Ordering::Relaxed) {
                 return Err(MemoryError::Interrupted);
@@ -131,9 +127,8 @@ impl AgentLink {
                 Err(RecvTimeoutError::Disconnected) => return Err(silent("it has exited".to_owned())),
                 Err(RecvTimeoutError::Timeout) => {}
             }
-            let waited = begun.elapsed();
-            if waited > patience && waited.saturating_sub(self.starved().saturating_sub(before)) > patience {
-                return Err(silent(format!("no reply within {} s", waited.as_secs())));
+            if wait.exceeds(patience, || self.starved()) {
+                return Err(silent(format!("no reply within {} s", wait.elapsed().as_secs())));
             }
         }
     }

@@ -1,8 +1,8 @@
 //! Starts the agents of a run.
 
-use std::{collections::BTreeMap, sync::mpsc::sync_channel, thread, time::Instant};
+use std::{collections::BTreeMap, sync::mpsc::sync_channel, thread, time::Duration};
 
-use machine::{AgentClient, Machine};
+use machine::{AgentClient, Machine, Wait};
 use protocol::FromAgent;
 use scenario::HostName;
 
@@ -104,7 +104,7 @@ impl Agents {
         if machine.boot().own_kernel {
             observer.event(&Event::Boots { host: host.as_str() });
         }
-        let started = Instant::now();
+        let started = Wait::begin(Duration::ZERO);
         let channel = machine.start()?;
         let (to_us, of) = (self.to_us.clone(), host.clone());
         let mut client = AgentClient::new(channel, allowance::USUAL, move |message| {
@@ -164,7 +164,6 @@ impl Agents {
 impl Endpoint {
     fn is_late(&self) -> bool {
         let patience = self.machine.boot().patience;
-        let waited = || self.started.elapsed().saturating_sub(self.machine.starved());
-        self.ready_within.is_none() && self.started.elapsed() > patience && waited() > patience
+        self.ready_within.is_none() && self.started.exceeds(patience, || self.machine.starved())
     }
 }
