@@ -31,15 +31,16 @@ pub(crate) struct Request {
 }
 
 pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> {
+    let root = request.repo.as_ref().unwrap_or(&workspace.root);
     if request.tokens {
-        let counts = tokens::count(request.repo.as_ref().unwrap_or(&workspace.root))?;
+        let counts = tokens::count(root)?;
         for (krate, count) in &counts {
             println!("    (\"{krate}\", {count}, \"\"),");
         }
         println!("{} tokens in all", counts.values().sum::<usize>());
         return Ok(ExitCode::SUCCESS);
     }
-    let source = Source::read(request.repo.as_ref().unwrap_or(&workspace.root))?;
+    let source = Source::read(root)?;
     let lines = source.lines();
     section("Product lines, including comments, excluding tests", lines.values().sum());
     for (krate, lines) in lines {

@@ -7,8 +7,9 @@ use crate::{
     commands::Commands,
     cost_breakdown, effects,
     fits::Fits,
-    limitations, matched_pairs, observations, pair_matrix, probed, ranking, recommendation, remedies,
-    results, rule,
+    limitations, matched_pairs,
+    observations::{self, Observations},
+    pair_matrix, probed, ranking, recommendation, remedies, results, rule,
     rules::{self, Context},
     trade_offs::trade_offs,
     verdict,
@@ -19,25 +20,7 @@ use crate::{
 pub fn analyse(record: &RunRecord) -> Findings {
     let measured = observations::gather(record);
     let fits = Fits::of(&measured);
-    let mut findings = Findings {
-        schema: SCHEMA,
-        run: head(record),
-        verdict: RunVerdict::default(),
-        results: results::summaries(&measured, &fits),
-        comparisons: u32::try_from(fits.family().comparisons()).unwrap_or(u32::MAX),
-        noise: fits.floors(),
-        cost_breakdowns: cost_breakdown::cost_breakdowns(&measured, &fits),
-        effects: effects::effects(&record.header.results, &measured, &fits),
-        rankings: Vec::new(),
-        matrices: Vec::new(),
-        matched_pairs: matched_pairs::matched_pairs(&record.header, &measured, &fits),
-        answers: recommendation::answers(&measured, &fits),
-        trade_offs: None,
-        probes: probed::of_run(record, &measured),
-        findings: Vec::new(),
-        skipped: record.skipped.clone(),
-        limitations: Vec::new(),
-    };
+    let mut findings = measured_findings(record, &measured, &fits);
     findings.matrices = pair_matrix::matrices(&findings, &measured, &fits);
     findings.rankings = ranking::rankings(&findings, &measured, &fits);
     findings.findings = rule::findings(
@@ -56,6 +39,28 @@ pub fn analyse(record: &RunRecord) -> Findings {
     findings.trade_offs = trade_offs(&findings, &[]);
     findings.verdict = verdict::verdict(&findings, record, &measured, &Commands::of(&record.header));
     findings
+}
+
+fn measured_findings(record: &RunRecord, measured: &[Observations<'_>], fits: &Fits) -> Findings {
+    Findings {
+        schema: SCHEMA,
+        run: head(record),
+        verdict: RunVerdict::default(),
+        results: results::summaries(measured, fits),
+        comparisons: u32::try_from(fits.family().comparisons()).unwrap_or(u32::MAX),
+        noise: fits.floors(),
+        cost_breakdowns: cost_breakdown::cost_breakdowns(measured, fits),
+        effects: effects::effects(&record.header.results, measured, fits),
+        rankings: Vec::new(),
+        matrices: Vec::new(),
+        matched_pairs: matched_pairs::matched_pairs(&record.header, measured, fits),
+        answers: recommendation::answers(measured, fits),
+        trade_offs: None,
+        probes: probed::of_run(record, measured),
+        findings: Vec::new(),
+        skipped: record.skipped.clone(),
+        limitations: Vec::new(),
+    }
 }
 
 pub(crate) fn head(record: &RunRecord) -> RunSummary {

@@ -145,20 +145,23 @@ impl<'a, E> Reader<'a, E> {
                 self.parts.heading(heading, line.number);
             }
         } else {
-            if line.text.trim_start().starts_with('|') {
-                self.formats.iter_mut().for_each(|format| format.table_row(line, &mut self.out));
-            }
-            let text = without_emphasis(line.text);
-            let claim = self.offer(&Line { text: &text, ..*line });
-            if claim == Claim::Claimed
-                && (text.trim_start().starts_with('[') || shell::command(&text).is_none())
-            {
-                self.parts.log();
-            } else {
-                self.parts.line(&text, line.number);
-            }
+            self.plain_line(line);
         }
         self.hand_on()
+    }
+
+    fn plain_line(&mut self, line: &Line<'_>) {
+        if line.text.trim_start().starts_with('|') {
+            self.formats.iter_mut().for_each(|format| format.table_row(line, &mut self.out));
+        }
+        let text = without_emphasis(line.text);
+        let claim = self.offer(&Line { text: &text, ..*line });
+        let is_command = !text.trim_start().starts_with('[') && shell::command(&text).is_some();
+        if claim == Claim::Claimed && !is_command {
+            self.parts.log();
+        } else {
+            self.parts.line(&text, line.number);
+        }
     }
 
     /// Offers a document, then its nested documents, to every format. Some tools embed logs of other tools.

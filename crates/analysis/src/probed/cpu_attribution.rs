@@ -20,11 +20,10 @@ const CARRIERS: [CpuConsumer; 6] = [
 ];
 
 pub(super) fn by_owner(watched: &[ProbedTrial<'_>]) -> Option<CpuAttribution> {
-    let known: Vec<(&Trial, &AttributedCpu)> =
+    let mut alike: Vec<(&Trial, &AttributedCpu)> =
         watched.iter().filter_map(|(trial, seen)| Some((*trial, seen.cpu.as_ref()?))).collect();
-    let source = known.first()?.1.source;
-    let alike: Vec<(&Trial, &AttributedCpu)> =
-        known.into_iter().filter(|(_, cpu)| cpu.source == source).collect();
+    let source = alike.first()?.1.source;
+    alike.retain(|(_, cpu)| cpu.source == source);
     let seconds =
         |of: fn(&AttributedCpu) -> Nanos| alike.iter().map(|(_, cpu)| of(cpu).seconds()).sum::<f64>();
     let elapsed = seconds(|cpu| cpu.elapsed);

@@ -107,10 +107,28 @@ fn second_best<'a>(sweep: &Sweep<'a>, one: &Point<'_>) -> Option<Point<'a>> {
 }
 
 fn finding(sweep: &Sweep<'_>, one: &Point<'_>, more: &Point<'_>, unsure: bool) -> Claim {
+    let as_evidence = |point: &Point<'_>| {
+        let rate = Evidence::new(&point.result.label).metric(point.result.metric, point.value());
+        match queues::busiest(point.result) {
+            Some(busy) => rate.text(", the busiest machine at ").share(busy).text(" of its CPUs"),
+            None => rate,
+        }
+    };
+    let own = sweep.points.iter().filter(|point| point.queues == 1 || point.result.id == more.result.id);
+    claim(one, more, unsure)
+        .with_results(own.clone().map(|point| point.result.id.clone()))
+        .with_evidence(own.map(as_evidence))
+        .with_limits([
+            "A hash assigns connections to queues, so several may share one while others are idle.",
+        ])
+        .with_remedy(remedy())
+}
+
+fn claim(one: &Point<'_>, more: &Point<'_>, unsure: bool) -> Claim {
     let rate = |point: &Point<'_>| value(point.result.metric, point.value());
     let gained = change(more.value() / one.value());
     let severity = if unsure { Severity::Note } else { Severity::Warning };
-    let claim = if more.queues == 1 {
+    if more.queues == 1 {
         Claim::new(severity, "One queue does not scale with more connections").detail(phrase![
             rate(one),
             " with ",
@@ -132,22 +150,7 @@ fn finding(sweep: &Sweep<'_>, one: &Point<'_>, more: &Point<'_>, unsure: bool) -
                 format!("), in {}", one.result.workload),
             ],
         )
-    };
-    let as_evidence = |point: &Point<'_>| {
-        let rate = Evidence::new(&point.result.label).metric(point.result.metric, point.value());
-        match queues::busiest(point.result) {
-            Some(busy) => rate.text(", the busiest machine at ").share(busy).text(" of its CPUs"),
-            None => rate,
-        }
-    };
-    let own = sweep.points.iter().filter(|point| point.queues == 1 || point.result.id == more.result.id);
-    claim
-        .with_results(own.clone().map(|point| point.result.id.clone()))
-        .with_evidence(own.map(as_evidence))
-        .with_limits([
-            "A hash assigns connections to queues, so several may share one while others are idle.",
-        ])
-        .with_remedy(remedy())
+    }
 }
 
 fn remedy() -> Remedy {

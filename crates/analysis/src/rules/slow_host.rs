@@ -73,17 +73,15 @@ fn finding(matrix: &PairMatrix, host: &str, slow: &[SlowWay<'_>]) -> Claim {
     .with_results(pairs.map(|pair| pair.result.clone()))
     .with_evidence(slow.iter().map(evidence))
     .with_limits((!sure).then_some(pair_shares::FEW))
-    .with_remedy(Remedy::manual(
-        format!(
-            "Check {host} itself: negotiated link speed, rate limits, offloads and other \
-             work"
-        ),
-        vec![
-            format!("ethtool DEVICE  # on {host}"),
-            format!("tc -s qdisc show dev DEVICE  # on {host}"),
-            format!("ethtool -S DEVICE  # on {host}"),
-        ],
-    ))
+    .with_remedy(remedy(host))
+}
+
+fn remedy(host: &str) -> Remedy {
+    let commands = ["ethtool DEVICE", "tc -s qdisc show dev DEVICE", "ethtool -S DEVICE"];
+    Remedy::manual(
+        format!("Check {host} itself: negotiated link speed, rate limits, offloads and other work"),
+        commands.map(|command| format!("{command}  # on {host}")).to_vec(),
+    )
 }
 
 #[cfg(test)]

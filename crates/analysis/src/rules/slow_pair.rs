@@ -69,17 +69,21 @@ fn finding(found: &[SlowPair<'_>]) -> Claim {
         .with_results(found.iter().map(|slow| slow.pair.result.clone()))
         .with_evidence(found.iter().map(evidence))
         .with_limits((!sure).then_some(pair_shares::FEW))
-        .with_remedy(Remedy::manual(
-            format!(
-                "Check what only this path uses: routes, firewall rules and drops between \
-             {from} and {to}, one cable or bond port"
-            ),
-            vec![
-                format!("ip route get ADDRESS-OF-{to}  # on {from}"),
-                format!("nft list ruleset  # on {from} and {to}"),
-                format!("nstat -az TcpRetransSegs  # on {from}"),
-            ],
-        ))
+        .with_remedy(remedy(from, to))
+}
+
+fn remedy(from: &str, to: &str) -> Remedy {
+    Remedy::manual(
+        format!(
+            "Check what only this path uses: routes, firewall rules and drops between {from} and {to}, one cable or \
+             bond port"
+        ),
+        vec![
+            format!("ip route get ADDRESS-OF-{to}  # on {from}"),
+            format!("nft list ruleset  # on {from} and {to}"),
+            format!("nstat -az TcpRetransSegs  # on {from}"),
+        ],
+    )
 }
 
 #[cfg(test)]

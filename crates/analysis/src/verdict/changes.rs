@@ -4,8 +4,8 @@ use crate::order::ByNumber;
 use std::{cmp::Ordering, collections::BTreeMap};
 
 use findings::{
-    Cause, Comparison, FactorEffect, Finding, Findings, LargestChange, NO_PATH, OppositeChange,
-    ResultSummary, Role, label_in_workload, result_label,
+    Cause, Comparison, CostBreakdown, FactorEffect, Finding, Findings, LargestChange, NO_PATH,
+    OppositeChange, ResultSummary, Role, label_in_workload, result_label,
 };
 use workload::Metric;
 
@@ -27,30 +27,42 @@ pub(super) struct Difference<'a> {
 }
 
 pub(super) fn all(findings: &Findings) -> Vec<Difference<'_>> {
-    let mut all = Vec::new();
-    for breakdown in &findings.cost_breakdowns {
-        let is_main = findings
-            .cost_breakdowns
-            .iter()
-            .find(|first| first.workload == breakdown.workload)
-            .is_some_and(|first| first.levels == breakdown.levels);
-        for step in &breakdown.steps {
-            let below = breakdown.steps.iter().find(|other| Some(&other.path) == step.below.as_ref());
-            let Some((change, below)) = step.cost.as_ref().zip(below) else { continue };
-            all.push(Difference {
-                what: format!("{} over {}", step.adds.join(" + "), below.path),
-                condition: breakdown.levels.clone(),
-                workload: &breakdown.workload,
-                metric: breakdown.metric,
-                change,
-                results: [&step.result, &below.result],
-                is_main,
-                is_pair: false,
-                effect: None,
-            });
-        }
-    }
-    all.extend(findings.effects.iter().map(|effect| Difference {
+    let mut all: Vec<Difference<'_>> =
+        of_layers(findings).chain(of_effects(findings)).chain(of_matched_pairs(findings)).collect();
+    let compared: Vec<&str> = all.iter().map(|it| it.workload).collect();
+    let is_ranked = |workload: &str| findings.rankings.iter().any(|ranking| ranking.workload == workload);
+    all.extend(
+        against_baselines(findings).filter(|it| !compared.contains(&it.workload) && !is_ranked(it.workload)),
+    );
+    all
+}
+
+fn of_layers(findings: &Findings) -> impl Iterator<Item = Difference<'_>> {
+    let breakdowns = &findings.cost_breakdowns;
+    let is_main = |breakdown: &CostBreakdown| {
+        let first = breakdowns.iter().find(|first| first.workload == breakdown.workload);
+        first.is_some_and(|first| first.levels == breakdown.levels)
+    };
+    let steps =
+        breakdowns.iter().flat_map(|breakdown| breakdown.steps.iter().map(move |step| (breakdown, step)));
+    steps.filter_map(move |(breakdown, step)| {
+        let below = breakdown.steps.iter().find(|other| Some(&other.path) == step.below.as_ref())?;
+        Some(Difference {
+            what: format!("{} over {}", step.adds.join(" + "), below.path),
+            condition: breakdown.levels.clone(),
+            workload: &breakdown.workload,
+            metric: breakdown.metric,
+            change: step.cost.as_ref()?,
+            results: [&step.result, &below.result],
+            is_main: is_main(breakdown),
+            is_pair: false,
+            effect: None,
+        })
+    })
+}
+
+fn of_effects(findings: &Findings) -> impl Iterator<Item = Difference<'_>> {
+    findings.effects.iter().map(|effect| Difference {
         what: format!(
             "{} {} instead of {}{}",
             effect.factor,
@@ -66,40 +78,39 @@ pub(super) fn all(findings: &Findings) -> Vec<Difference<'_>> {
         is_main: true,
         is_pair: false,
         effect: Some(effect),
-    }));
-    let result = |id: &str| findings.results.iter().find(move |result| result.id == id);
-    for matched in &findings.matched_pairs {
-        for pair in &matched.pairs {
-            let (Some(with), Some(without)) = (result(&pair.with), result(&pair.without)) else { continue };
-            let (mut own, mut other) = (with.levels.clone(), without.levels.clone());
-            own.retain(|factor, level| without.levels.get(factor) != Some(level));
-            other.retain(|factor, level| with.levels.get(factor) != Some(level));
-            let mut condition = with.levels.clone();
-            condition.retain(|factor, _| !own.contains_key(factor));
-            all.push(Difference {
-                what: format!(
-                    "{}, {} vs {}",
-                    matched.word,
-                    result_label(&with.path, &own, None),
-                    result_label(&without.path, &other, None)
-                ),
-                condition,
-                workload: &matched.workload,
-                metric: matched.metric,
-                change: &pair.change,
-                results: [&pair.with, &pair.without],
-                is_main: true,
-                is_pair: true,
-                effect: None,
-            });
-        }
-    }
-    let compared: Vec<&str> = all.iter().map(|it| it.workload).collect();
-    let is_ranked = |workload: &str| findings.rankings.iter().any(|ranking| ranking.workload == workload);
-    all.extend(
-        against_baselines(findings).filter(|it| !compared.contains(&it.workload) && !is_ranked(it.workload)),
-    );
-    all
+    })
+}
+
+fn of_matched_pairs(findings: &Findings) -> impl Iterator<Item = Difference<'_>> {
+    let result = |id: &str| findings.results.iter().find(|result| result.id == id);
+    let pairs = findings
+        .matched_pairs
+        .iter()
+        .flat_map(|matched| matched.pairs.iter().map(move |pair| (matched, pair)));
+    pairs.filter_map(move |(matched, pair)| {
+        let (with, without) = (result(&pair.with)?, result(&pair.without)?);
+        let (mut own, mut other) = (with.levels.clone(), without.levels.clone());
+        own.retain(|factor, level| without.levels.get(factor) != Some(level));
+        other.retain(|factor, level| with.levels.get(factor) != Some(level));
+        let mut condition = with.levels.clone();
+        condition.retain(|factor, _| !own.contains_key(factor));
+        Some(Difference {
+            what: format!(
+                "{}, {} vs {}",
+                matched.word,
+                result_label(&with.path, &own, None),
+                result_label(&without.path, &other, None)
+            ),
+            condition,
+            workload: &matched.workload,
+            metric: matched.metric,
+            change: &pair.change,
+            results: [&pair.with, &pair.without],
+            is_main: true,
+            is_pair: true,
+            effect: None,
+        })
+    })
 }
 
 fn against_baselines(findings: &Findings) -> impl Iterator<Item = Difference<'_>> {

@@ -52,10 +52,12 @@ struct Test<'a> {
 
 impl Test<'_> {
     fn hand_on(&self, out: &mut Out) {
-        let first = *self.lines.start();
+        let skipped = |out: &mut Out, what: &str| {
+            out.note(format!("flent data at line {}: skipped {what}.", self.lines.start()));
+        };
         let (flows, unread) = streams::flows(self.file);
         if !unread.is_empty() {
-            out.note(format!("flent data at line {first}: skipped unreadable series {}.", unread.join(", ")));
+            skipped(out, &format!("unreadable series {}", unread.join(", ")));
         }
         let span = streams::span(self.file);
         let streams = (!flows.is_empty()).then_some(StreamData { flows });
@@ -66,17 +68,18 @@ impl Test<'_> {
         for series in pings.by_ref().take(most_pings(streams.as_ref())) {
             let outside = self.ping(series, span, streams.as_ref(), out);
             if outside > 0 {
-                out.note(format!(
-                    "flent data at line {first}: skipped {outside} round trips of `{}` that were measured while no stream was running.",
-                    series.name
-                ));
+                let name = &series.name;
+                skipped(
+                    out,
+                    &format!(
+                        "{outside} round trips of `{name}` that were measured while no stream was running"
+                    ),
+                );
             }
         }
         let more = pings.count();
         if more > 0 {
-            out.note(format!(
-                "flent data at line {first}: skipped {more} series of round trips beyond the limit per file."
-            ));
+            skipped(out, &format!("{more} series of round trips beyond the limit per file"));
         }
         for (what, means) in pings::means(self.file, span) {
             out.found(self.found(what, Measurement::Reported(means), ImportedKind::PingPong, out));
@@ -84,13 +87,10 @@ impl Test<'_> {
         let other = self.file.series.iter().filter(|series| series.kind == Kind::Other);
         let unread: Vec<String> = other.map(|series| format!("`{}`", series.name)).collect();
         if !unread.is_empty() {
-            out.note(format!(
-                "flent data at line {first}: skipped unsupported series: {}.",
-                unread.join(", ")
-            ));
+            skipped(out, &format!("unsupported series: {}", unread.join(", ")));
         }
         if self.file.series.is_empty() {
-            out.note(format!("flent data at line {first}: skipped: no series has samples."));
+            skipped(out, "all: no series has samples");
         }
     }
 

@@ -62,20 +62,17 @@ const KEY: Identifier = Identifier { name: "key", valid: 1..=u32::MAX, default: 
 
 pub(super) const SPI: Identifier = Identifier { name: "SPI", valid: 256..=u32::MAX, default: Some(256) };
 
-/// `seqiv` needs a random number generator, which `drbg` provides.
-const ESP: &[&str] = &[
-    "sha512_generic",
-    "hmac",
-    "drbg",
-    "ctr",
-    "gcm",
-    "seqiv",
-    "aesni_intel",
-    "xfrm_user",
-    "xfrm_interface",
-    "esp4",
-    "esp6",
-];
+const GENEVE: Facts = Facts {
+    layer: Layer::Geneve,
+    carries_ethernet: true,
+    headers: UDP + 8,
+    pads: false,
+    ipv6_options: 0,
+    id_header: 0,
+    id: Some(Identifier { name: "VNI", valid: 1..=(1 << 24) - 1, default: Some(1) }),
+    udp_port: Some(6081),
+    modules: &["geneve"],
+};
 
 const GRE: Facts = Facts {
     layer: Layer::Gre,
@@ -89,46 +86,53 @@ const GRE: Facts = Facts {
     modules: &["ip_gre", "ip6_gre"],
 };
 
+/// A data message has a header and a tag of 16 bytes each. Linux pads packets to a multiple of 16 bytes, but not above
+/// the MTU.
+const WIREGUARD: Facts = Facts {
+    layer: Layer::Wireguard,
+    carries_ethernet: false,
+    headers: UDP + 16 + 16,
+    pads: false,
+    ipv6_options: 0,
+    id_header: 0,
+    id: None,
+    udp_port: Some(51820),
+    modules: &["wireguard"],
+};
+
+const ESP: Facts = Facts {
+    layer: Layer::Esp,
+    carries_ethernet: false,
+    headers: ESP_HEADERS,
+    pads: true,
+    ipv6_options: 0,
+    id_header: 0,
+    id: Some(SPI),
+    udp_port: None,
+    // `seqiv` needs a random number generator, which `drbg` provides.
+    modules: &[
+        "sha512_generic",
+        "hmac",
+        "drbg",
+        "ctr",
+        "gcm",
+        "seqiv",
+        "aesni_intel",
+        "xfrm_user",
+        "xfrm_interface",
+        "esp4",
+        "esp6",
+    ],
+};
+
 impl Encapsulation {
     const fn facts(self) -> Facts {
         match self {
-            Self::Geneve => Facts {
-                layer: Layer::Geneve,
-                carries_ethernet: true,
-                headers: UDP + 8,
-                pads: false,
-                ipv6_options: 0,
-                id_header: 0,
-                id: Some(Identifier { name: "VNI", valid: 1..=(1 << 24) - 1, default: Some(1) }),
-                udp_port: Some(6081),
-                modules: &["geneve"],
-            },
+            Self::Geneve => GENEVE,
             Self::Gre => GRE,
             Self::Gretap => Facts { layer: Layer::Gretap, carries_ethernet: true, ..GRE },
-            // A data message has a header and a tag of 16 bytes each. Linux pads packets to a multiple of 16
-            // bytes, but not above the MTU.
-            Self::Wireguard => Facts {
-                layer: Layer::Wireguard,
-                carries_ethernet: false,
-                headers: UDP + 16 + 16,
-                pads: false,
-                ipv6_options: 0,
-                id_header: 0,
-                id: None,
-                udp_port: Some(51820),
-                modules: &["wireguard"],
-            },
-            Self::Esp => Facts {
-                layer: Layer::Esp,
-                carries_ethernet: false,
-                headers: ESP_HEADERS,
-                pads: true,
-                ipv6_options: 0,
-                id_header: 0,
-                id: Some(SPI),
-                udp_port: None,
-                modules: ESP,
-            },
+            Self::Wireguard => WIREGUARD,
+            Self::Esp => ESP,
         }
     }
 

@@ -26,9 +26,15 @@ pub(in crate::iperf3) struct Outcome {
 }
 
 impl Test {
-    pub(in crate::iperf3) fn finish(mut self) -> Outcome {
-        let mut notes = Vec::new();
+    pub(in crate::iperf3) fn finish(self) -> Outcome {
         let place = places::lines(&self.lines());
+        let outcome = self.outcome();
+        let notes = outcome.notes.into_iter().map(|note| format!("{place}: {note}")).collect();
+        Outcome { notes, ..outcome }
+    }
+
+    fn outcome(mut self) -> Outcome {
+        let mut notes = Vec::new();
         if !self.has_sides {
             self.trim();
         }
@@ -42,62 +48,65 @@ impl Test {
             } else {
                 "some connections are missing"
             };
-            notes.push(format!("{place}: {what}, so their sum is read as one connection"));
+            notes.push(format!("{what}, so their sum is read as one connection"));
             self.streams =
                 std::mem::take(&mut self.sums).into_iter().filter(Connection::has_anything).collect();
         }
         if self.damaged.count > 0 {
             let Gaps { first, count } = self.damaged;
-            notes.push(format!(
-                "{place}: skipped {count} damaged or contradictory lines, the first at line {first}"
-            ));
+            notes.push(format!("skipped {count} damaged or contradictory lines, the first at line {first}"));
         }
         let failure = self.failure.as_ref().map(|why| format!(", iperf3 says \"{why}\"")).unwrap_or_default();
         if self.streams.is_empty() {
-            notes.push(format!("{place}: skipped an iperf3 test without intervals{failure}"));
+            notes.push(format!("skipped an iperf3 test without intervals{failure}"));
             return Outcome { found: None, notes, is_complete: false };
         }
-        if !self.has_sides {
-            notes.push(format!(
-                "{place}: this test has no summary: it was cut off; the intervals before that are used{failure}"
-            ));
-        }
-        let strides = self.streams.iter().map(|connection| connection.series.stride()).max();
-        if let Some(stride) = strides.filter(|stride| *stride > 1) {
-            notes.push(format!("{place}: the series is long; groups of {stride} intervals were merged"));
-        }
-        if !self.has_sides
-            && let Some(gap) = self.streams.iter().map(Connection::gaps).max().filter(|gap| gap.0 > 0)
-        {
-            notes.push(format!(
-                "{place}: rows are missing, {gap} in total; the rate is that of the remaining rows"
-            ));
-        }
-        if self.streams.iter().any(|it| it.late_report) {
-            notes.push(format!(
-                "{place}: the server's datagram count does not match the number sent, so received bytes are unknown"
-            ));
-        }
-        if self.streams.iter().any(|it| it.overflowed) {
-            let lost: i64 = self.streams.iter().map(Connection::datagrams_lost).sum();
-            notes.push(format!(
-                "{place}: the summary's datagram counter overflowed, so the total loss is unknown; the rows lost {lost} datagrams"
-            ));
-        }
+        notes.extend(self.incomplete(&failure));
         let asked = self.asked.streams.filter(|_| by_sums).or_else(|| listed.filter(|_| only_sums));
         let is_whole = self.has_sides && self.damaged.count == 0;
         let (log, agreements) = self.into_log();
-        notes.extend(Agreement::note(&agreements).map(|what| format!("{place}: {what}")));
-        notes.extend(log.impossible().map(|what| format!("{place}: {what}")));
+        notes.extend(Agreement::note(&agreements));
+        notes.extend(log.impossible());
         let mut found = log.into_found();
         if found.settings.transport.is_none() {
-            notes.push(format!("{place}: this test uses SCTP; its transport is unknown"));
+            notes.push("this test uses SCTP; its transport is unknown".to_owned());
         }
         if by_sums {
             found.settings.streams = asked;
         }
         let is_complete = is_whole && !agreements.iter().any(Agreement::is_broken);
         Outcome { found: Some(found), notes, is_complete }
+    }
+
+    /// Returns notes on data that is missing, merged or contradictory.
+    fn incomplete(&self, failure: &str) -> Vec<String> {
+        let mut notes = Vec::new();
+        if !self.has_sides {
+            notes.push(format!(
+                "this test has no summary: it was cut off; the intervals before that are used{failure}"
+            ));
+        }
+        let strides = self.streams.iter().map(|connection| connection.series.stride()).max();
+        if let Some(stride) = strides.filter(|stride| *stride > 1) {
+            notes.push(format!("the series is long; groups of {stride} intervals were merged"));
+        }
+        if !self.has_sides
+            && let Some(gap) = self.streams.iter().map(Connection::gaps).max().filter(|gap| gap.0 > 0)
+        {
+            notes.push(format!("rows are missing, {gap} in total; the rate is that of the remaining rows"));
+        }
+        if self.streams.iter().any(|it| it.late_report) {
+            let text =
+                "the server's datagram count does not match the number sent, so received bytes are unknown";
+            notes.push(text.to_owned());
+        }
+        if self.streams.iter().any(|it| it.overflowed) {
+            let lost: i64 = self.streams.iter().map(Connection::datagrams_lost).sum();
+            notes.push(format!(
+                "the summary's datagram counter overflowed, so the total loss is unknown; the rows lost {lost} datagrams"
+            ));
+        }
+        notes
     }
 
     fn sums_exceed_parts(&self) -> bool {
