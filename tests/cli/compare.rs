@@ -1,4 +1,4 @@
-//! Compares runs without privileges, using tables from another tool in place of runs.
+//! Compares runs without privileges, using another tool's tables as runs.
 
 use plumb_tests::Sandbox;
 use serde_json::Value;
@@ -95,11 +95,11 @@ pub(crate) fn gate_sets_the_exit_status() {
     assert_eq!(check(9.4, 8, "20%"), (Some(0), "passed".into()));
     assert_eq!(check(6.4, 8, "10%"), (Some(1), "regressed".into()));
     assert_eq!(check(9.0, 2, "5%"), (Some(2), "undecided".into()), "two trials establish nothing");
-    let file = table(&sandbox, "candidate.md", 6.4, 8);
-    let output = sandbox.plumb(&["check", &file, "--against", "main", "--format", "junit"]);
+    let run = kept(&sandbox, &table(&sandbox, "candidate.md", 6.4, 8));
+    let output = sandbox.plumb(&["check", &run, "--against", "main", "--format", "junit"]);
     assert!(output.status == Some(1) && output.out.contains("<failure "), "{output:?}");
     let page = sandbox.home().join("check.xml").display().to_string();
-    let _ = sandbox.plumb(&["check", &file, "--against", "main", "-o", &page]);
+    let _ = sandbox.plumb(&["check", &run, "--against", "main", "-o", &page]);
     assert_eq!(std::fs::read_to_string(&page).expect("was written"), output.out);
     for (words, status, printed) in [
         (&["check", "latest", "--against", "main", "--max-loss", "5"][..], 64, "5%"),
