@@ -1,7 +1,7 @@
 # Every target works in a fresh clone with rustup and apt; see `make help`. Tests use the dev profile, and always
-# build the whole workspace: building a single package selects other features, which rebuilds all of its dependencies.
+# build the whole workspace: building a single package selects other features and so rebuilds all its dependencies.
 # `make build` uses the release profile; benches and packages use dist. The demos use dev, which builds in half the
-# time; their reports say so.
+# time. Their reports mention this.
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
@@ -15,14 +15,13 @@ XTASK  := cargo run --quiet --bin xtask --
 
 FUZZ_SECONDS := 15
 ARCHS := x86_64 aarch64
-# Tools run for only a second, so they are not optimised. cargo installs them from another directory, because this one
-# sets $(TARGET).
+# Tools run for only a second, so they are not optimised. cargo runs in another directory, because the configuration of
+# this one sets $(TARGET).
 CARGO_TOOL := CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off cargo install --quiet --locked
-# npm writes this file last.
+# npm writes this file last, so it marks a complete installation.
 NODE := tests/browser/node_modules/.package-lock.json
 
-# Each entry is COMMAND:PACKAGE or /FILE:PACKAGE, and installs the package if its command or file is missing. Debian
-# releases without PACKAGE? skip it.
+# Arguments for xtask/setup.sh.
 TO_BUILD := cc:gcc /usr/include/stdio.h:libc6-dev musl-gcc:musl-tools git:git clang:clang /usr/include/bpf/bpf_helpers.h:libbpf-dev
 GUESTS   := /usr/share/doc/busybox-static/copyright:busybox-static qemu-system-x86_64:qemu-system-x86 /var/lib/dpkg/info/linux-image-cloud-amd64.list:linux-image-cloud-amd64 /var/lib/dpkg/info/linux-image-6.12-cloud-amd64.list:linux-image-6.12-cloud-amd64?
 CONTAINERS := podman:podman runc:runc /usr/lib/podman/netavark:netavark iptables:iptables ovs-vswitchd:openvswitch-switch slirp4netns:slirp4netns
@@ -31,7 +30,7 @@ TO_FLEET := ip:iproute2 unshare:util-linux sshd:openssh-server nft:nftables nats
 TO_CROSS := /usr/aarch64-linux-gnu/include/stdio.h:libc6-dev-arm64-cross
 TO_BENCH := unshare:util-linux ip:iproute2 ping:iputils-ping iperf3:iperf3 sockperf:sockperf
 TO_EMULATE := qemu-aarch64-static:qemu-user-static
-# With systemd, Debian's Docker package starts a daemon with its own bridge, so users have to install it themselves.
+# With systemd, Debian's Docker package starts a daemon with its own bridge, so users must install it themselves.
 TO_SOAK  := sqlite3:sqlite3 $(if $(wildcard /run/systemd/system),,dockerd:docker.io containerd:containerd /usr/lib/cni/bridge:containernetworking-plugins)
 CRICTL   := sigs.k8s.io/cri-tools/cmd/crictl@v1.37.0
 # Optional. Benches omit the rows of missing tools.
@@ -82,13 +81,13 @@ lint: setup-build $(NODE) ## Check every house rule: fmt, clippy, edges, licence
 	@$(XTASK) check
 
 .PHONY: soak
-soak: setup ## Run tests of an hour or more under load and faults (ARGS="NAME", e.g. kills or storm; ROUNDS=n, SEED=n)
+soak: setup ## Run long tests (an hour or more) under load and faults (ARGS="NAME", e.g. kills or storm; ROUNDS=n, SEED=n)
 	@xtask/setup.sh $(TO_SOAK) >&2
 	@command -v crictl >/dev/null || ! command -v go >/dev/null || GOBIN=/usr/local/bin go install $(CRICTL) || echo "soak: continues without crictl" >&2
 	@$(if $(ROUNDS),SOAK_ROUNDS=$(ROUNDS)) $(if $(SEED),SOAK_SEED=$(SEED)) cargo test --quiet --workspace --test soak -- $(ARGS)
 
 .PHONY: fuzz
-fuzz: setup-build ## Fuzz every dialect, FUZZ_SECONDS (15) per target
+fuzz: setup-build ## Fuzz every parser, FUZZ_SECONDS (15) per target
 	@fuzz/run.sh $(FUZZ_SECONDS)
 
 .PHONY: bench
@@ -101,14 +100,14 @@ bench: setup-build ## Compare plumb with its peers (ARGS="--only NAME --json")
 	@cargo run --profile dist --quiet --bin plumb-benches -- $(ARGS)
 
 .PHONY: docs
-docs: setup ## Measure again for every picture and capture of docs/ (5 minutes on an idle machine)
+docs: setup ## Repeat the measurements for all pictures and captures in docs/ (5 minutes on an idle machine)
 	@$(XTASK) pictures
 	@cargo build --quiet --bin plumb --example page_pictures
 	@$(BUILT)/debug/examples/page_pictures $(abspath $(BUILT)/debug/plumb) docs/guide/pictures/pages
 	@$(XTASK) captures
 
 .PHONY: figures
-figures: setup-build ## Redraw the pictures of docs/ whose raw records are in the tree, without measuring
+figures: setup-build ## Redraw pictures in docs/ from raw records in the tree, without measuring
 	@$(XTASK) pictures --no-runs
 
 .PHONY: site

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Installs plumb from a release, after verifying its checksum.
+# Installs plumb from a release after verifying the checksum.
 #   install.sh [--from FOLDER|URL] [--prefix FOLDER]
-# --from is the folder or URL with the files of the release (default: the folder of this script, or $PLUMB_RELEASE).
+# --from is the folder or URL of the release (default: the folder of this script, or $PLUMB_RELEASE).
 # --prefix gets bin/ and share/ (default: /usr/local for root, otherwise ~/.local).
 set -eu
 fail() {
@@ -21,7 +21,7 @@ done
 arch=$(uname -m)
 case $(uname -s)-$arch in
 Linux-x86_64 | Linux-aarch64) ;;
-*) fail "there is no plumb for $(uname -s) on $arch, only for Linux on x86-64 and aarch64" ;;
+*) fail "plumb needs Linux on x86-64 or aarch64; this is $(uname -s) on $arch" ;;
 esac
 
 work=$(mktemp -d)
@@ -47,7 +47,7 @@ checked=$(cd "$work" && grep -F "  $archive" SHA256SUMS | sha256sum -c - 2>&1) |
 mkdir "$work/files"
 gzip -dc "$work/$archive" | tar -xf - -C "$work/files"
 mkdir -p "$prefix"
-# -f replaces a running program.
+# A running program can be replaced only with -f.
 cp -Rf "$work/files/${archive%.tar.gz}/." "$prefix/" || fail "cannot write to $prefix; choose another folder with --prefix"
 echo "installed $("$prefix/bin/plumb" --version) in $prefix/bin"
 case :$PATH: in *":$prefix/bin:"*) ;; *) echo "add $prefix/bin to your PATH" ;; esac

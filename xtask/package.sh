@@ -1,8 +1,8 @@
 #!/bin/sh
 # Writes packages with the program, shell completions, manual pages and a bill of materials.
-# Arguments: the kinds (deb, rpm, tar, oci), the output folder and the architectures (x86_64, aarch64), with an existing
-# program to skip the build, e.g. x86_64=target/plumb. The first program has to run on this machine, because it writes
-# the completions and manual pages.
+# Arguments: the kinds (deb, rpm, tar, oci), the output folder and the architectures (x86_64, aarch64). To skip a
+# build, append an existing program, e.g. x86_64=target/plumb. The first program has to run on this machine,
+# because it writes the completions and manual pages.
 set -eu
 cd "$(dirname "$0")/.."
 kinds=$1 output=$(mkdir -p "$2" && realpath "$2")
@@ -26,7 +26,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 umask 022
 
-# Puts the program into $stage. dist.sh strips it; other builds are packaged only for trying them here.
+# Puts the program into $stage. If no program is given, dist.sh builds it.
 install_program() {
     [ -n "$program" ] || xtask/dist.sh "$arch"
     installed=$stage/usr/bin/plumb
@@ -47,7 +47,6 @@ write_common() {
     cp CHANGELOG.md "$share/doc/plumb/changelog"
 }
 
-# Arguments: the archive, the folder and its entries.
 archive() {
     archive=$1 folder=$2
     shift 2
@@ -55,7 +54,7 @@ archive() {
         --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX "$@"
 }
 
-# Packs the layout of a prefix such as /usr/local into one folder.
+# The archive has one folder with the layout of a prefix such as /usr/local.
 package_tar() {
     name=plumb-$VERSION-$arch-linux
     mkdir "$stage/tar"
@@ -95,7 +94,6 @@ common=$work/common
 for word; do
     arch=${word%%=*} program=${word#"$arch"} stage=$work/${word%%=*}
     program=${program#=}
-    # Debian, Go and OCI use these names.
     case $arch in
     x86_64) ARCH=amd64 ;;
     aarch64) ARCH=arm64 ;;

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Builds the packaged program twice from copies of the tree and compares the results, which takes as long as two full
-# builds. Both builds use the same folder, because a build script's output folder becomes part of a crate's hash (in
-# `rustversion`, which reads a file there).
-# Arguments: the architecture (default: x86_64) and the folder for both copies (default: a temporary one).
+# Builds the packaged program twice from copies of the tree and compares the results. Both builds use the same
+# folder, because the path of a build script's output becomes part of a crate's hash (in `rustversion`, which
+# reads a file there).
+# Arguments: the architecture (default: x86_64) and the folder for both copies (default: temporary).
 set -eu
 cd "$(dirname "$0")/.."
 arch=${1:-x86_64} folder=${2:-}
@@ -22,7 +22,7 @@ for copy in one other; do
 done
 program=target/$arch-unknown-linux-musl/dist/plumb
 cmp "$folder/one/$program" "$folder/other/$program" || {
-    echo "both builds differ; call this with a folder to keep them, and compare them with diffoscope" >&2
+    echo "the builds differ; pass a folder to keep both, and compare them with diffoscope" >&2
     exit 1
 }
 echo "both builds have the same $(stat --format %s "$folder/one/$program") bytes"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Prints the crates that are linked into the program or that ran during its build, as CycloneDX 1.5.
+# Prints the crates that are linked into the program or run during its build, as CycloneDX 1.5.
 # Argument: the architecture (x86_64 or aarch64).
 set -eu
 cd "$(dirname "$0")/.."

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs missing Debian packages. Arguments have the form COMMAND:PACKAGE or /FILE:PACKAGE, where PACKAGE? is
-# skipped if apt does not know it. If nothing is missing, the script returns quickly and does not need root.
+# Installs a Debian package for each argument, COMMAND:PACKAGE or /FILE:PACKAGE, if the command or file is missing.
+# PACKAGE? is skipped if apt does not know it. If nothing is missing, the script returns quickly without root.
 set -eu
 
 PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"
@@ -20,7 +20,7 @@ done
 [ -n "$packages" ] || exit 0
 
 if ! command -v apt-get >/dev/null 2>&1; then
-    echo "setup: this machine has no apt-get; install what provides:$packages" >&2
+    echo "setup: this machine has no apt-get; install the equivalents of:$packages" >&2
     exit 1
 fi
 if [ "$(id -u)" -eq 0 ]; then
@@ -34,10 +34,10 @@ fi
 
 echo "setup: installing$packages"
 install="$as_root DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet --no-install-recommends $packages"
-# The package lists may be missing or older than the mirror's packages.
+# The package lists may be missing or outdated.
 $install </dev/null >/dev/null 2>&1 || {
     $as_root apt-get update --quiet </dev/null >/dev/null
     $install </dev/null
 }
-# Checks unknown packages again, because the package lists may have been missing before.
+# Checks unknown packages again with the new package lists.
 [ -z "$unknown" ] || exec "$0" $unknown

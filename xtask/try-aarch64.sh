@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the program for aarch64 under user-mode emulation, except for commands that need namespaces or BPF, which QEMU
 # does not emulate.
-# Argument: the program (default: that of `make release`).
+# Argument: the program (default: from `make release`).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 program=$(realpath "${1:-${CARGO_TARGET_DIR:-target}/aarch64-unknown-linux-musl/dist/plumb}")
@@ -15,7 +15,7 @@ trap '[ -z "$server" ] || kill "$server"; rm -rf "$work"' EXIT
 cd "$work"
 export HOME=$work PLUMB_DB=$work/runs.db
 plumb() { "$emulator" "$program" "$@"; }
-# Arguments: a pattern, and a command whose output has to match it.
+# Arguments: a pattern, and a command. The command's output has to match the pattern.
 check() {
     local pattern=$1 began=$SECONDS
     shift

@@ -38,7 +38,7 @@ for name, baseline in ("first", ""), ("second", "/job/first.json"):
     write(f"gitlab-{name}", variables, "\n".join(job["script"]))
 PYTHON
 
-# Arguments: the job's folder, and its scripts.
+# Arguments: the job's folder and scripts.
 job() {
     unshare --mount bash -euc 'root=$0 folder=$1
         shift

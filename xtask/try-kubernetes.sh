@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Checks `deploy/kubernetes`:
-#   try-kubernetes.sh              validates documents against the published schemas, and command lines with plumb
-#   try-kubernetes.sh api-server   applies it to a real API server and the controllers that create pods (builds both with Go in a quarter
-#                                  of an hour)
+#   try-kubernetes.sh              validates manifests with the published schemas, and command lines with plumb
+#   try-kubernetes.sh api-server   applies them to a real API server and the controllers that create pods (building both
+#                                  with Go takes 15 minutes)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -37,7 +37,7 @@ for file in folder.glob("*.yaml"):
                 started += 1
 assert started == 6, f"{started} containers have plumb"
 
-# Each member's pod, and no other, has the Secret with the member's key.
+# Only the member's pod has the Secret with the member's key.
 secrets = {file.name: file.read_text().split() for file in (folder / "secrets").iterdir()}
 seeds = {file.stem: file.read_text().split()[-1] for file in (folder / "fleet").glob("*.nk")}
 holders = {name: {user for user, seed in seeds.items() if seed in words} for name, words in secrets.items()}
@@ -51,7 +51,7 @@ for document in yaml.safe_load_all((folder / "members.yaml").read_text()):
     assert mounted == [f"plumb-member-{name}"] and name in members, (name, mounted)
     members.remove(name)
 assert not members, members
-print(f"every document is valid, and plumb takes the words of {started} containers")
+print(f"every document is valid, and plumb accepts the arguments of {started} containers")
 PYTHON
     # A member checks the keys of the fleet's controllers before it resolves the server's address.
     sed -i 's|^server = .*|server = "x"|; s|^key = .*||' "$manifests/member.toml"
@@ -84,7 +84,7 @@ KUBECTL
     SECRETS=$manifests/secrets PATH=$work/fake:$PATH "$manifests/secrets.sh" "$manifests/fleet" </dev/null
 }
 
-# Kubernetes replaces its modules with folders of its repository. Elsewhere, they have their own versions.
+# In its own repository, Kubernetes replaces its modules with folders. Elsewhere, the modules have their own versions.
 build() {
     local version=v1.35.4 from
     mkdir "$work/module" && cd "$work/module"
@@ -150,11 +150,11 @@ NODE
     kubectl apply -k "$manifests" --validate=strict
     until_true pods
     kubectl -n plumb get pods
-    # Everything except for the nodes' network would satisfy the strictest pod standard.
+    # Except for the nodes' network, everything would satisfy the strictest pod standard.
     restricted=$(kubectl label --dry-run=server --overwrite namespace plumb pod-security.kubernetes.io/enforce=restricted 2>&1)
     grep 'plumb-node-member.* (and 1 other pod): host namespaces' <<<"$restricted"
     [ "$(grep -c '^Warning: plumb-' <<<"$restricted")" -eq 1 ] || { echo "$restricted" >&2; return 1; }
-    echo "a real API server takes every document, and makes the pods"
+    echo "a real API server accepts every document, and its controllers create the pods"
 }
 
 case ${1:-} in

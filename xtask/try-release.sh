@@ -41,7 +41,7 @@ for file in usr/share/bash-completion/completions/plumb usr/share/zsh/vendor-com
     usr/share/fish/vendor_completions.d/plumb.fish usr/share/doc/plumb/copyright usr/share/doc/plumb/plumb.cdx.json; do
     test -s "$root/$file" || fail "the package has no $file"
 done
-# The bill of materials lists the linked crates, but neither crates for tests nor paths of this machine.
+# The bill of materials lists the linked crates, but no test crates and no paths of this machine.
 bom=$release/plumb-x86_64.cdx.json
 grep -q '"purl": "pkg:cargo/rsa@' "$bom" || fail "the bill of materials has no crate rsa"
 if grep -e libtest-mimic -e plumb-tests -e "$PWD" "$bom" >&2; then

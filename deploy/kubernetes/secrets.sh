@@ -17,8 +17,8 @@ draw() { head -c 24 /dev/urandom | base64 | tr '+/' '-_'; }
 put plumb-broker --from-file="$folder/nats.conf" --from-file="$folder/users.conf"
 put plumb-watch --from-file=fleet.toml="$folder/watch.toml" --from-file="$folder/watch.nk"
 
-# Each member has its own Secret, and a DaemonSet that runs only on the node of that member. This separation
-# is needed because a node can read only the Secrets of its own pods. The Secrets contain no controller's key.
+# Each member has its own Secret, and a DaemonSet that runs only on its node. A node can read only the Secrets
+# of its own pods, so it cannot read other members' or controllers' keys.
 members=$(awk -F '"' '/^name = /{name = $2} /^role = "member"/{print name}' "$folder/register.toml")
 : >"$here/members.yaml"
 for member in $members; do
@@ -33,7 +33,7 @@ for member in $members; do
 done
 [ -z "$members" ] || sed -i "s/^controllers = .*/$controllers/" "$here/member.toml"
 
-# The password of the store never changes, because a new one would lock out all clients.
+# The store's password never changes, because a new one would lock out all clients.
 once() { $in create secret generic "$@" 2>&1 | grep -v ' already exists$' || true; }
 once plumb-store --from-literal=password="$(draw)"
 once plumb-web --from-literal=token="$(draw)"
