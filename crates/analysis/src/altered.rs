@@ -1,4 +1,4 @@
-//! Tests the analysis with impossible records, because agents, files and shared stores may contain anything.
+//! Tests the analysis with impossible records, because agents, files and shared stores are not trusted.
 
 use std::{
     collections::BTreeMap,
@@ -12,7 +12,7 @@ use crate::{analyse, comparison, gate, run_results};
 
 const RUN: &str = include_str!("../tests/golden/egress.run.json");
 
-/// Returns the paths of all numbers, grouped by kind. Paths of one kind differ only in an index.
+/// Returns the JSON pointers of all numbers, grouped. Pointers in a group differ only in array indexes.
 fn numbers(value: &Value) -> Vec<Vec<String>> {
     fn walk(value: &Value, place: &str, kind: &str, found: &mut Vec<(String, String)>) {
         match value {

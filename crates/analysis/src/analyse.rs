@@ -15,7 +15,7 @@ use crate::{
     verdict,
 };
 
-/// This is deterministic and never fails: conclusions that the trials do not support are listed as limitations.
+/// Deterministic, and never fails: what the trials do not support becomes a limitation.
 #[must_use]
 pub fn analyse(record: &RunRecord) -> Findings {
     let measured = observations::gather(record);

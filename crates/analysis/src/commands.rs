@@ -11,7 +11,7 @@ impl<'a> Commands<'a> {
         Self { header }
     }
 
-    /// Returns an empty list if the run is imported.
+    /// Returns no commands for imported runs.
     pub(crate) fn again(&self, of_a_run: &str, of_a_client: &str) -> Vec<String> {
         let RunHeader { id, scenario, origin, .. } = self.header;
         match (origin.imported(), scenario.command()) {
@@ -36,14 +36,14 @@ impl<'a> Commands<'a> {
         origin.imported().is_none().then(|| format!("plumb report {id} --section {name}"))
     }
 
-    /// Returns a command for the run's counters if plumb created its lab. Otherwise returns `commands` for the
-    /// sending end, and names its host if it is known.
+    /// Returns a command that shows the run's counters if plumb created its lab. Otherwise returns `commands`, with the
+    /// sending host if known.
     pub(crate) fn at_sender(&self, path: &str, commands: &[&str]) -> Vec<String> {
         let own = self.header.origin.imported().is_none() && self.header.scenario.command().is_none();
         let path = self.header.paths.iter().find(|measured| own && measured.name == path);
         let host = path.and_then(|path| path.from.split(':').next());
         let booted = |host: &&str| self.header.machines.iter().any(|machine| machine.host == **host);
-        // The last layer of an overlay between existing hosts is their network.
+        // In an overlay between existing hosts, the last layer is the hosts' network.
         let over_network = |last: &String| PathRecord::exists(std::slice::from_ref(last));
         let no_lab = path.and_then(|path| path.layers.last()).is_some_and(over_network);
         match host {

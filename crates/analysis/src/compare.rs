@@ -7,7 +7,7 @@ pub(crate) const CONFIDENCE: f64 = ab::CONFIDENCE;
 
 const _: () = assert!(FEWEST_TO_ESTABLISH as usize == location::FEWEST);
 
-/// Estimates values that are not paired by block with another result. The estimate is 0 if all values are outages.
+/// Estimates unpaired values. The estimate is 0 if all values are outages.
 pub(crate) fn estimate(values: &[f64]) -> Option<Estimate> {
     of_trials(values, Level::of(values).and_then(|level| level.estimate(CONFIDENCE)))
 }

@@ -24,8 +24,8 @@ pub(crate) use settings::differs;
 
 use history::History;
 
-/// Compares run B with run A, the reference. `others` are further runs of A's scenario and may include A and B. The
-/// runs in A's environment show the noise between runs.
+/// Compares run B with run A, the reference. `others` are runs of A's scenario, possibly including A and B. Those in
+/// A's environment give the noise between runs.
 #[must_use]
 pub fn comparison(a: &RunRecord, b: &RunRecord, others: &[RunRecord]) -> RunComparison {
     let (results_a, results_b) = (observations::gather(a), observations::gather(b));

@@ -42,7 +42,7 @@ fn two_numbers<'a>(findings: &'a Findings, all: &'a [Judged<'a>]) -> impl Iterat
         let agree = near(judged.comparison.ratio, own / reference)
             && near(judged.comparison.difference, own - reference)
             && judged.comparison.ratio_interval.is_none_or(|it| it.low > 0.0);
-        (!agree).then(|| format!("{own} and {reference} beside {judged:?}"))
+        (!agree).then(|| format!("{own} and {reference} next to {judged:?}"))
     })
 }
 
@@ -84,7 +84,7 @@ fn claimed(findings: &Findings) -> impl Iterator<Item = String> + '_ {
     })
 }
 
-/// The network half of write-up 003: one log per result, and directions that differ by 20 %.
+/// The network part of write-up 003, with one log per result. The directions differ by 20 %.
 #[test]
 fn slower_direction_has_a_lower_rank() {
     for keeps in [0.6, 0.7, 0.796, 0.9, 0.99] {

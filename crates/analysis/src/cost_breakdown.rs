@@ -1,6 +1,5 @@
-//! Cost breakdown by layer. Each path is compared with the largest path that contains only some of its layers. There
-//! is one breakdown per setting of the path with the most factors. It includes the other paths' results at the same
-//! levels.
+//! Cost breakdown by layer. Compares each path with the largest path that has a subset of its layers. Each setting of
+//! the path with the most factors gets its own breakdown, which includes the other paths' results at the same levels.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -6,7 +6,7 @@ use stats::describe;
 
 use crate::{cpu, kind, observations::Observations};
 
-/// The machine that both ends run on. Its time includes all other owners.
+/// The machine that both ends run on. Its CPU time includes that of all other owners.
 pub(crate) const MACHINE: &str = "machine";
 
 const ENDS: [(&str, &str); 2] = [("client", "client threads"), ("server", "server threads")];

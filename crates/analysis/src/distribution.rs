@@ -9,8 +9,7 @@ use crate::compare::CONFIDENCE;
 
 const SHARES: [f64; 6] = [0.25, 0.5, 0.75, 0.9, 0.99, 0.999];
 const MOST_BUCKETS: usize = 20;
-/// Fraction of the times that the regular buckets hold. The last bucket holds the other times, which may be a
-/// thousand times as long.
+/// Fraction of samples in the regular buckets. The last bucket holds the rest, which may be a thousand times longer.
 const BULK: f64 = 0.999;
 /// Buckets per decade, finest first (preferred numbers, ISO 3).
 const STEPS: [u32; 6] = [40, 20, 10, 5, 3, 1];
@@ -30,7 +29,7 @@ pub(crate) fn of_trials(trials: &[&LatencyHistogram]) -> Option<Distribution> {
     })
 }
 
-/// Each trial is a cluster, because its messages depend on each other.
+/// Treats each trial as a cluster, because its messages are not independent.
 pub(crate) fn percentiles(
     merged: &LatencyHistogram,
     trials: &[&LatencyHistogram],
@@ -62,8 +61,8 @@ pub(crate) fn merged<'a>(histograms: impl Iterator<Item = &'a LatencyHistogram>)
     all
 }
 
-/// Groups sorted times and their counts into geometric buckets, which are as fine as [`MOST_BUCKETS`] allows up to
-/// `bulk`. The last bucket holds all longer times.
+/// Groups sorted times and their counts into geometric buckets up to `bulk`, as fine as [`MOST_BUCKETS`] allows. The
+/// last bucket holds all longer times.
 fn buckets(counts: &[(Nanos, u64)], bulk: Nanos) -> Vec<Bucket> {
     let (Some((low, _)), Some((longest, _))) = (counts.first(), counts.last()) else { return Vec::new() };
     let spans = |steps: &&u32| place(bulk, **steps) - place(*low, **steps) < MOST_BUCKETS as i32;

@@ -10,12 +10,12 @@ use crate::{
     words::list,
 };
 
-/// Minimum number of CPUs used by a process that is named.
+/// Except for the busiest process, those that used fewer CPUs are not named.
 const NAMED: f64 = 0.05;
 const MOST_NAMED: usize = 3;
 
-/// Returns whether most trials were disturbed. If so, the result is compared neither within its run nor between runs,
-/// because the other work may cause the difference.
+/// Returns whether most trials were disturbed. If so, the result is not compared, because the other work may explain
+/// any difference.
 pub(crate) fn is_mostly_disturbed(result: &Observations<'_>) -> bool {
     let (disturbed, all) =
         (result.trials().filter(|trial| is_disturbed(trial)).count(), result.trials().count());

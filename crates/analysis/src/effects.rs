@@ -1,4 +1,4 @@
-//! Compares each level of a factor with its first level, in the same block and at the same other settings.
+//! Compares each level of a factor with the first one, within blocks and with all other settings equal.
 
 use std::collections::BTreeMap;
 

@@ -49,8 +49,8 @@ impl Fits {
         self.workloads.iter().find(|it| it.name == workload)?.floor.as_ref()
     }
 
-    /// A single imported trial is estimated from its intervals. Any other result's value comes from the workload's
-    /// fit, or from its trials alone if there is no fit.
+    /// Estimates a single imported trial from its intervals, and any other result from the workload's fit. Without a
+    /// fit, uses only the result's trials.
     pub(crate) fn value(&self, result: &Observations<'_>) -> Option<Estimate> {
         if let Some(estimate) = single_trial::estimate(result) {
             return Some(estimate);
@@ -70,8 +70,8 @@ impl Fits {
         }
     }
 
-    /// The verdict is unclear if either result is disturbed. Returns `None` if one of the results received nothing in
-    /// all of its trials.
+    /// The verdict is unclear if either result is disturbed. Returns `None` if either result received nothing in any
+    /// trial.
     pub(crate) fn compare(&self, this: &Observations<'_>, that: &Observations<'_>) -> Option<Comparison> {
         let comparison = self.judged(this, that)?;
         let is_disturbed = [this, that].into_iter().any(disturbance::is_mostly_disturbed);

@@ -144,8 +144,8 @@ impl Fixture {
         self
     }
 
-    /// Marks every trial of a stream result as simultaneous with another trial. Adds a trial that runs alone, at
-    /// about `rate`, to each block.
+    /// Marks every trial of a stream result as simultaneous with another one. Adds a separate trial at about `rate` to
+    /// each block.
     pub(crate) fn alone(&mut self, result: &str, rate: f64) -> &mut Self {
         self.each(result, |trial| trial.simultaneous = 1);
         for block in 0..self.record.header.blocks {
@@ -163,7 +163,7 @@ impl Fixture {
         })
     }
 
-    /// Devices with names that end in `vxlan` are VXLAN devices.
+    /// A name that ends in `vxlan` makes a VXLAN device.
     pub(crate) fn devices(&mut self, result: &str, devices: &[Device<'_>]) -> &mut Self {
         self.each(result, |trial| trial.devices = devices.iter().map(|it| device(it.0, it.1, it.2)).collect())
     }
@@ -317,7 +317,7 @@ pub(crate) fn ping_of(nanos: f64) -> Measurement {
     })
 }
 
-/// One UDP stream, given the 1000-byte datagrams received and lost in each interval of 250 ms.
+/// One UDP stream. `intervals` has the numbers of 1000-byte datagrams received and lost per 250 ms.
 pub(crate) fn datagrams_at(intervals: &[(u64, i64)]) -> Measurement {
     let rates: Vec<f64> =
         intervals.iter().map(|(count, _)| *count as f64 * 8000.0 / INTERVAL.seconds()).collect();

@@ -1,4 +1,4 @@
-//! A result's history over the runs of its scenario: the value in each run, and changes of level.
+//! A result's history across the runs of its scenario: values and level shifts.
 
 use findings::{ResultHistory, RunLevel, RunLevelShift, RunResult, RunResults};
 use samples::RunRecord;
@@ -13,7 +13,7 @@ use crate::{
 
 pub const FEWEST_RUNS: usize = stats::history::FEWEST_RUNS;
 
-/// It is fast enough for many runs and accepts unfinished runs.
+/// Fast enough for many runs. Accepts unfinished runs.
 #[must_use]
 pub fn run_results(record: &RunRecord) -> RunResults {
     let header = &record.header;

@@ -10,8 +10,8 @@ use crate::observations::Observations;
 
 const LISTED: usize = 5;
 const OTHER: &str = "other";
-/// Groups of kernel functions, as lines `GROUP: PREFIX PREFIX ...`. The first group with a matching prefix counts.
-/// The functions of a module form one group.
+/// Groups of kernel functions, as lines `GROUP: PREFIX PREFIX ...`. The first group with a matching prefix wins.
+/// Functions of a kernel module form their own group.
 const GROUPS: &str = include_str!("instruction_groups.txt");
 
 /// Returns the instructions of all trials per unit of work, or an empty list if they were not counted.

@@ -9,7 +9,7 @@ pub(crate) struct Judged<'a> {
     pub(crate) comparison: &'a Comparison,
 }
 
-/// A pair that the report shows in two places appears twice.
+/// Includes a pair twice if the report shows it in two places.
 pub(crate) fn all(findings: &Findings) -> impl Iterator<Item = Judged<'_>> {
     against_baseline(findings)
         .chain(costs(findings))

@@ -1,7 +1,6 @@
 //! Turns samples into results, cost breakdowns, factor effects and findings.
 //!
-//! Maps a stored run to one document. Equal records give equal findings. This crate chooses comparisons and derives
-//! findings; `stats` provides the formulas.
+//! Equal records give equal findings. This crate chooses the comparisons; `stats` provides the formulas.
 
 #[cfg(test)]
 mod altered;

@@ -17,9 +17,9 @@ use crate::{
 };
 
 const FEW_TRIALS: usize = 5;
-/// Relative tolerance for rounding when checking that a value is within its samples.
+/// Relative tolerance for rounding when checking that a value is within the range of its samples.
 const ROUNDING: f64 = 1e-9;
-/// Maximum number of runnable tasks per CPU, before the run, on an idle machine.
+/// With a higher load average per CPU before the run, the machine was not idle.
 const BUSY_PER_CPU: f64 = 0.5;
 
 pub(crate) fn limitations(
@@ -117,8 +117,8 @@ fn adjusted(findings: &Findings) -> Option<String> {
     let results: Vec<&str> = results.map(|result| result.id.as_str()).collect();
     (!results.is_empty()).then(|| {
         format!(
-            "{}: adjusted to the run's average, because the baseline deviated from its average in the \
-             blocks with these trials.",
+            "Values of {} are adjusted to the run's average, because the baseline deviated from its own \
+             average in their blocks.",
             list(&results)
         )
     })
@@ -165,7 +165,7 @@ fn virtual_machine(record: &RunRecord) -> Option<String> {
     if let Some(reason) = &environment.inside {
         return Some(format!(
             "The run took place in a virtual hypervisor with an emulated processor ({reason}): counts are \
-             valid; compare times, rates and CPU time only with each other."
+             valid; compare times, rates and CPU time only within this run."
         ));
     }
     environment.virtual_machine.then(|| {

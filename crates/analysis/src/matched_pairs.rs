@@ -1,5 +1,5 @@
-//! Finds pairs of results that differ only in vhost. The virtual machines' settings show this, or the names in other
-//! tools' logs. The difference is judged elsewhere.
+//! Finds pairs of results that differ only in vhost, according to the virtual machines' settings or to names in other
+//! tools' logs.
 
 use findings::{MatchedPair, MatchedPairs};
 use samples::{ResultRecord, RunHeader, VmSettings};
@@ -12,7 +12,7 @@ pub(crate) const VHOST: &str = "vhost";
 pub(crate) struct Pair<'a> {
     pub(crate) with: &'a Observations<'a>,
     pub(crate) without: &'a Observations<'a>,
-    /// Whether vhost is a factor. If so, the pair is already one of the factor's effects.
+    /// Whether vhost is a factor. If so, the factor's effects already include the pair.
     is_factor: bool,
 }
 

@@ -29,7 +29,7 @@ pub(crate) struct Observations<'a> {
     pub(crate) alone: BTreeMap<u32, Point<'a>>,
     pub(crate) probes: &'a [ProbeKind],
     pub(crate) ended: Option<&'a ResultEnd>,
-    /// Disturbed, stalled or interrupted trials. They are excluded because there are enough other trials.
+    /// Disturbed, stalled or interrupted trials. Excluded because enough other trials remain.
     pub(crate) left_out: Vec<&'a Trial>,
     /// Trials without a value, because no data arrived or another workload was recorded.
     pub(crate) unusable: Vec<&'a Trial>,

@@ -1,5 +1,5 @@
 //! Packet sizes on the path, from device and socket counters. Each segment passes every device once, alone or merged
-//! with other segments. The number of segments per packet of a device therefore shows the effect of offloads.
+//! with other segments. The number of segments per packet at a device therefore shows the effect of offloads.
 
 use findings::{DataPackets, DevicePackets, PacketCut, PacketSize, PacketSummary};
 use samples::{DeviceCounters, PathCounters};
@@ -10,9 +10,10 @@ use crate::observations::Observations;
 
 /// Minimum number of packets. A device with fewer did not carry the measured traffic.
 const FEWEST: u64 = 100;
-/// The data is one-way if one direction has this many times the bytes of the other.
+/// Traffic is one-way if one direction carries this many times the bytes of the other.
 const ONE_WAY: u64 = 4;
-/// Packets were segmented between two devices if the segments per packet fall below this fraction.
+/// Packets were segmented between two devices if the second device has less than this fraction of the first one's
+/// segments per packet.
 const CUT: f64 = 0.5;
 
 pub(crate) fn summary(result: &Observations<'_>, counters: &PathCounters) -> Option<PacketSummary> {

@@ -1,4 +1,4 @@
-//! Matrix of the measurements between hosts. Rules judge the values.
+//! Matrix of the measurements between hosts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::{
     observations::{self, Observations, Point},
 };
 
-/// Two hosts have only a path and its reverse.
+/// With two hosts, there is only a path and its reverse.
 const FEWEST: usize = 3;
 
 pub(crate) fn matrices(findings: &Findings, measured: &[Observations<'_>], fits: &Fits) -> Vec<PairMatrix> {

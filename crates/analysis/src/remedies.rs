@@ -1,19 +1,19 @@
-//! Settings that remedy findings on a path's platform, from the table remedies.tsv.
+//! Platform-specific settings that remedy findings, from remedies.tsv.
 
 use std::collections::BTreeSet;
 
 use findings::{Change, Findings, ResultSummary};
 use samples::{DeviceState, PathRecord};
 
-/// Each row was checked against its source, at the version or commit in the row.
+/// Each row was checked against its source, at the row's version or commit.
 const TABLE: &str = include_str!("remedies.tsv");
 pub(crate) const LINUX: &str = "Linux";
 
 struct Setting {
     name: &'static str,
     findings: &'static [&'static str],
-    /// Whether a path without a known platform gets the table's commands for plain Linux. For the other settings, the
-    /// rules have commands that name the devices.
+    /// Whether to use the table's commands for plain Linux if the platform is unknown. For other settings, the rules
+    /// have commands with device names.
     on_linux: bool,
 }
 
@@ -88,7 +88,7 @@ impl PlatformSetting {
 const PLACEHOLDERS: [&str; 11] =
     ["broken", "bytes", "cidr", "device", "guest", "netdev", "number", "switch", "vectors", "vmid", "zone"];
 
-/// Returns the platforms of paths between existing hosts. A lab has plain Linux devices.
+/// Returns the platforms of paths between existing hosts. Labs have plain Linux devices.
 pub(crate) fn platforms(results: &[ResultSummary]) -> BTreeSet<&'static str> {
     let existing = results.iter().filter(|result| PathRecord::exists(&result.layers));
     let devices = existing.flat_map(|result| &result.devices);
@@ -101,7 +101,7 @@ pub(crate) fn platforms(results: &[ResultSummary]) -> BTreeSet<&'static str> {
 
 fn of_device(DeviceState { device, kind, .. }: &DeviceState) -> Option<&'static str> {
     let name = device.rsplit_once(':').map_or(device.as_str(), |(_, name)| name);
-    // A virtual network of Proxmox's SDN may have this name, but is not a tap device.
+    // libvirt's vnet devices are taps. A Proxmox SDN network may have such a name, too.
     if kind != "tap" && name.starts_with("vnet") {
         return None;
     }

@@ -1,5 +1,4 @@
-//! Tests that names do not influence the verdict and the findings, because users choose them. Only layers, levels and
-//! settings may influence them.
+//! Tests that names chosen by users do not affect the verdict or the findings. Only layers, levels and settings may.
 
 mod builtins;
 
@@ -51,7 +50,7 @@ impl Names {
             hosts: numbered('h', hosts.iter()),
             results: BTreeMap::new(),
         };
-        // A path within a host has the host's name, so rename it like the host.
+        // A path within a host is named after it, so rename both alike.
         for path in paths.iter().filter(|path| path.from == path.to) {
             names.paths.extend(names.hosts.get(&path.name).map(|host| (path.name.clone(), host.clone())));
         }
@@ -100,7 +99,7 @@ impl Names {
         }
     }
 
-    /// A bridge's device may have the name of the guest at its other end.
+    /// A bridge port may be named after the guest at its other end.
     fn device(&self, text: &str) -> String {
         let renamed = |(host, device): (&str, &str)| {
             let port = self.hosts.get(device).map_or(device, String::as_str);

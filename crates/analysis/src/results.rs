@@ -1,4 +1,4 @@
-//! Summarises each result's trials. The module `kind` has the parts that depend on the workload.
+//! Summarises each result's trials. `kind` has the workload-specific parts.
 
 use findings::{ResultShift, ResultSummary};
 use samples::{DeviceState, Trial};

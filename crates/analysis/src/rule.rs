@@ -1,4 +1,4 @@
-//! Rules. Each rule examines one kind of subject and makes claims about it.
+//! Rules. Each examines one kind of subject and makes claims about it.
 
 use crate::order::sort_descending;
 use std::cmp::Reverse;
@@ -48,7 +48,7 @@ impl<S: Subject> Rule<S> {
         Self { role: Role::Limit, ..Self::cause(id, look) }
     }
 
-    /// Marks a cause that counters show.
+    /// Marks a cause that counters prove.
     pub(crate) const fn counted(self) -> Self {
         Self { counted: true, ..self }
     }
@@ -175,9 +175,8 @@ pub(crate) fn findings<S: Subject>(rules: &[Rule<S>], subject: &S::Of<'_>) -> Ve
     findings
 }
 
-/// Returns the rule that supersedes `finding`, with an established finding that covers all of its results. Limits
-/// always concern the whole run. A finding that makes values unreliable is superseded only by another finding that
-/// does.
+/// Returns a rule with an established finding that supersedes `finding` and covers its results. Limits always cover the
+/// whole run. A finding that makes values unreliable is superseded only by another such finding.
 fn superseding<S: Subject>(finding: &Finding, all: &[Finding], rules: &[Rule<S>]) -> Option<String> {
     let explains = |other: &Finding| {
         let are_limits = [finding.role, other.role] == [Role::Limit; 2];

@@ -21,8 +21,8 @@ pub(crate) fn of_trial(result: &Observations<'_>, trial: &Trial) -> Series {
     of(&trial.measurement, asked(&result.record.sent))
 }
 
-/// The nominal interval length is the requested one, or the usual one if none was requested. Intervals shorter than
-/// half of it are dropped, because their rate depends more on where they were cut than on the path.
+/// Drops intervals shorter than half the requested or usual length, because their rate depends more on where they were
+/// cut than on the path.
 pub(crate) fn of(measurement: &Measurement, asked: Option<Nanos>) -> Series {
     coarser(kind::of(measurement).series(asked))
 }

@@ -1,9 +1,8 @@
-//! Estimates results with a single trial from the trial's intervals, and compares imported trials, which have no
-//! blocks.
+//! Estimates single-trial results from the trial's intervals, and compares imported trials, which have no blocks.
 //!
-//! Intervals do not show changes between trials (placement, neighbours, the order of connections), so a difference
-//! must exceed an additional margin. This applies only to imported runs, because plumb can add trials to its own
-//! runs.
+//! The intervals of a trial do not show variation between trials (placement, neighbours, order of connections), so a
+//! difference must exceed an additional margin. This applies only to imported runs, because plumb can add trials to its
+//! own runs.
 
 use findings::{Basis, Comparison, Difference, Estimate};
 use stats::{Level, ab, describe, noise, series as series_of};
@@ -25,7 +24,7 @@ pub(crate) const FEWEST_IMPORTED: usize = 5;
 
 pub(crate) const FEWEST_OWN: usize = 3;
 
-/// Relative tolerance between a value and the mean of its own intervals.
+/// Maximum relative difference between a value and the mean of its intervals.
 const SAME: f64 = 0.01;
 
 /// Returns the value of an imported result with a single trial, and an interval from the trial's series. If the level
@@ -33,7 +32,7 @@ const SAME: f64 = 0.01;
 pub(crate) fn estimate(result: &Observations<'_>) -> Option<Estimate> {
     let value = only_value(result).filter(|_| is_imported(result))?;
     let mean = series_of::mean_estimate(&rates(result)?, CONFIDENCE)?;
-    // The value includes all data, even of a short last interval that the series drops, so centre the interval on it.
+    // Centre the interval on the value, which includes all data. The series may drop a short last interval.
     let interval = about(mean, value)?;
     Some(Estimate {
         estimate: value,
@@ -46,7 +45,7 @@ pub(crate) fn estimate(result: &Observations<'_>) -> Option<Estimate> {
     })
 }
 
-/// Compares results with too few trials, or with trials of another tool, which cannot be paired by block.
+/// Compares results with too few trials, and imported results. These are not paired by block.
 pub(crate) fn compare(
     this: (&Observations<'_>, &Level),
     that: (&Observations<'_>, &Level),

@@ -7,8 +7,8 @@ use units::{Bytes, Nanos};
 
 use crate::{observations::Observations, probed};
 
-/// Sorts by decreasing time, then by decreasing count. If the running time is known, only this part counts, because
-/// the thread that waits longest does least work.
+/// Sorts by decreasing time, then by decreasing count. Uses the running time if known, because the thread that waits
+/// longest does the least work.
 pub(crate) fn together(result: &Observations<'_>) -> Vec<SyscallCount> {
     let unprobed = result.trials().flat_map(|trial| &trial.syscalls);
     let probed = probed::watched(result).into_iter().flat_map(|(_, seen)| &seen.syscalls);
@@ -17,7 +17,7 @@ pub(crate) fn together(result: &Observations<'_>) -> Vec<SyscallCount> {
     all
 }
 
-/// Sorts unfinished calls by decreasing time. Each one counts once, because the other counts do not include it.
+/// Sorts unfinished calls by decreasing time. Each input counts as one call.
 pub(crate) fn under_way<'a>(calls: impl Iterator<Item = &'a SyscallCount>) -> Vec<SyscallCount> {
     let each: Vec<SyscallCount> = calls.map(|call| SyscallCount { calls: 1, ..call.clone() }).collect();
     let mut all = added_up(each.iter());

@@ -20,7 +20,7 @@ pub use comparison::trace_comparison;
 pub use interval::observed_since;
 pub use vm::vm;
 
-/// Minimum duration of a trace to compare with /proc/stat, which counts in ticks of 10 ms.
+/// Shorter traces are not compared with /proc/stat, which counts in ticks of 10 ms.
 const LONG: Nanos = Nanos::from_millis(900);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -148,7 +148,7 @@ fn together(group: &[&SyscallCount]) -> CallTimes {
     sums
 }
 
-/// Returns the upper bound of the bucket that reaches this fraction of the calls. It is a power of two.
+/// Returns an upper bound of this percentile: the end of its bucket, a power of two.
 fn below(times: &CallTimes, share: f64) -> Option<Nanos> {
     let all: u64 = times.0.iter().sum();
     let wanted = (all as f64 * share).ceil() as u64;

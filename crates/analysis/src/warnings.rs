@@ -58,7 +58,7 @@ fn kind(warning: &ValidityWarning) -> u8 {
     }
 }
 
-/// Returns a number that can be compared within one kind of warning only.
+/// Returns a number that is comparable only between warnings of one kind.
 fn strength(warning: &ValidityWarning) -> f64 {
     match warning {
         ValidityWarning::GeneratorLimited { busy, .. } | ValidityWarning::ReceiverLimited { busy, .. } => {

@@ -34,7 +34,7 @@ pub(crate) fn capital(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// `1 cell`, `3 cells`.
+/// `1 trial`, `3 trials`.
 pub(crate) fn count(number: impl TryInto<u64>, singular: &str) -> Phrase {
     let number = number.try_into().unwrap_or(u64::MAX);
     let plural = if number == 1 { "" } else { "s" };

@@ -59,7 +59,7 @@ pub(crate) fn in_words(load: &WorkloadSettings, placement: &str, sockets: &[EndS
         }
         words.extend(socket(settings));
     }
-    // A workload with a single end is placed by its host alone.
+    // Omit the default placement of a workload with a single end.
     if kind.socket().is_some() || placement != "free" {
         words.push(self::placement(placement));
     }
@@ -77,7 +77,7 @@ fn socket(settings: &SocketSettings) -> Vec<String> {
         settings.window.map(|window| format!("buffers of {window}")),
         settings.dscp.map(|dscp| format!("DSCP {dscp}")),
         settings.nodelay.map(|on| switched(on).into()),
-        // If plumb fixed the ports, they are equal in all trials, and the user did not choose them.
+        // Omit ports that plumb fixed, because the user did not choose them.
         settings
             .source_port
             .filter(|_| settings.server_port.is_none())

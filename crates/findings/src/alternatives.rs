@@ -1,4 +1,4 @@
-//! Rankings of alternative paths, and matched pairs whose names differ in one word.
+//! Rankings of alternative paths, and matched pairs with names that differ in one word.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub struct Ranking {
     pub metric: Metric,
     /// Factor levels that all paths share.
     pub levels: BTreeMap<String, String>,
-    /// The paths, starting with the best one.
+    /// The paths, the best one first.
     pub ranks: Vec<Rank>,
 }
 
@@ -27,13 +27,13 @@ pub struct Rank {
     pub path: String,
     /// Median, in the metric's unit.
     pub value: f64,
-    /// The value relative to the best path. `None` for the best path itself, and if the results cannot be compared.
+    /// The value relative to the best path. `None` for the best path itself and for incomparable results.
     pub against_best: Option<Comparison>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct MatchedPairs {
-    /// The word in which the names differ, e.g. `vhost`.
+    /// The word that only one of the names contains, e.g. `vhost`.
     pub word: String,
     pub workload: String,
     pub metric: Metric,

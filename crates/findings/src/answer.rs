@@ -19,7 +19,7 @@ pub struct Answer {
     pub knees: Vec<Knee>,
     /// Pareto front of metric and CPU time, cheapest first.
     pub frontier: Vec<FrontierPoint>,
-    /// Owners of the CPU time below. Owners without data for every result are excluded.
+    /// Owners included in CPU times. Owners without data for every result are excluded.
     pub consumers: Vec<String>,
     pub recommendations: Vec<Recommendation>,
 }
@@ -50,7 +50,7 @@ pub struct FrontierPoint {
     /// CPU time of all owners together, in the unit of `consumers`.
     pub cpu: f64,
     pub consumers: Vec<ConsumerCost>,
-    /// Improvement over the previous point for each additional unit of CPU time. `None` for the first point.
+    /// Improvement over the previous point per additional unit of CPU time. `None` for the first point.
     pub marginal: Option<f64>,
 }
 
@@ -66,7 +66,7 @@ pub struct Recommendation {
     pub reason: Vec<String>,
     /// Results that are statistically tied with the recommended one.
     pub ties: Vec<String>,
-    /// Why the recommendation is withheld and what to repeat, if a serious finding affects the numbers.
+    /// Why the recommendation is withheld and what to repeat, if a serious finding affects it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld: Option<String>,
 }

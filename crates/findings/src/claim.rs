@@ -62,7 +62,7 @@ pub struct Finding {
     pub id: String,
     pub role: Role,
     pub severity: Severity,
-    /// Whether the evidence is sufficient. A note usually lacks evidence.
+    /// Whether the evidence is sufficient.
     pub established: bool,
     /// Whether counters prove the claim, even if the values vary a lot.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -78,7 +78,7 @@ pub struct Finding {
     /// Conditions under which the claim could be wrong.
     pub limitations: Vec<String>,
     pub remedy: Option<Remedy>,
-    /// Another rule that explains this finding about the same results.
+    /// The rule of another finding that explains this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<String>,
 }
@@ -176,7 +176,7 @@ pub enum Change {
     },
     /// Change the number of parallel connections.
     Streams { streams: u32 },
-    /// Use limit mode, which costs sender and receiver the least.
+    /// Use limit mode, which needs the least CPU time.
     LimitMode,
 }
 

@@ -31,8 +31,8 @@ pub struct RunComparison {
     pub b: RunSummary,
     /// Differences between the environments, the most significant first.
     pub environment_changes: Vec<EnvironmentChange>,
-    /// Runs used to estimate the noise between runs, oldest first. They are A and the runs with the same
-    /// scenario and environment as A. Empty if these runs were not looked up.
+    /// Runs used to estimate the noise between runs, oldest first: A and the other runs of its scenario in its
+    /// environment. Empty if they were not looked up.
     pub history: Vec<RunId>,
     /// Results that both runs have, in the order of A.
     pub results: Vec<ResultComparison>,
@@ -80,9 +80,9 @@ pub struct ResultComparison {
     pub b: Estimate,
     /// B relative to A. `None` if the ratio is undefined.
     pub comparison: Option<Comparison>,
-    /// Relative noise between two runs. Differences smaller than this do not count. This is the larger of the
-    /// assumed noise and the noise estimated from further runs. If there are too few trials, it is a tolerance.
-    /// `None` if A and B cannot be compared.
+    /// Relative noise between two runs. Smaller differences do not count. This is the larger of the assumed noise and
+    /// the noise estimated from further runs, or a tolerance if there are too few trials. `None` if A and B cannot be
+    /// compared.
     pub floor: Option<f64>,
     /// Differences smaller than this get the verdict `same`. `None` unless the trials alone decide the verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -91,14 +91,13 @@ pub struct ResultComparison {
     pub between_runs: Option<BetweenRuns>,
     /// P-value of the difference. `None` if there are too few trials. A tolerance then decides the verdict.
     ///
-    /// The trials are compared with a rank permutation test and with Student's t-test on the logarithms. Each
-    /// p-value is divided by the test's fraction of the error rate. This is the smaller one, but at least the
-    /// rank test's own p-value. If the noise between runs is known, it is at least the p-value of Student's
-    /// test of the ratio against that noise. Both are adjusted for the number of results (Benjamini and
-    /// Hochberg).
+    /// The trials are compared with a rank permutation test and with Student's t-test on the logarithms. Each p-value
+    /// is divided by the test's fraction of the error rate, and the smaller one is adjusted for the number of results
+    /// (Benjamini and Hochberg). The result is never below the rank test's own p-value. If the noise between runs is
+    /// known, it is also never below the adjusted p-value of Student's test of the ratio against that noise.
     pub p: Option<f64>,
-    /// Set if other processes used the CPUs during most trials, which prevents a verdict. Names the run and the
-    /// processes.
+    /// Names the run and the processes if other processes used the CPUs during most trials. The verdict is then
+    /// unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disturbed: Option<String>,
     pub verdict: Verdict,
@@ -123,8 +122,7 @@ pub struct GuardComparison {
     pub summary: String,
 }
 
-/// A value with its 95 % confidence interval. An end of the interval is `None` if there are too few trials or
-/// messages.
+/// A value with its 95 % confidence interval. A bound is `None` if there are too few trials or messages.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct BoundedValue {
     pub value: f64,
@@ -168,8 +166,8 @@ pub struct BetweenRuns {
     /// Largest difference between a run and its reference that noise explains at 95 % confidence (0.02 is 2 %).
     pub floor: f64,
     pub runs: u32,
-    /// Prediction interval for B, from all runs at the level of A. B is compared with its middle. `None` if
-    /// there are too few such runs, and B is compared with A.
+    /// Prediction interval for B, from all runs at the level of A. B is compared with its middle. `None` if there are
+    /// too few such runs. B is then compared with A.
     #[serde(default)]
     pub expected: Option<Interval>,
 }
@@ -236,6 +234,6 @@ pub enum GateOutcome {
     Passed,
     /// A regression is established.
     Regressed,
-    /// No regression is established, but none is ruled out for every result.
+    /// No regression is established, but at least one result may have one.
     Undecided,
 }

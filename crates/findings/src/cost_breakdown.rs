@@ -8,14 +8,14 @@ use workload::Metric;
 
 use crate::estimate::Comparison;
 
-/// Cost of each layer, for one workload and setting. Each path adds layers to another path.
+/// Cost of each layer, for one workload and setting. Each path except the lowest adds layers to another one.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CostBreakdown {
     pub workload: String,
     pub metric: Metric,
     /// Levels of the factors that apply to all of these paths.
     pub levels: BTreeMap<String, String>,
-    /// Paths, starting with the path that has the fewest layers.
+    /// Paths, the one with the fewest layers first.
     pub steps: Vec<CostStep>,
 }
 

@@ -21,8 +21,8 @@ pub struct Distribution {
     /// Standard deviation, in nanoseconds.
     pub deviation: f64,
     pub count: u64,
-    /// Histogram of adjacent buckets, including empty ones, whose widths grow geometrically up to the 99.9th
-    /// percentile. The last bucket holds everything above.
+    /// Histogram of adjacent buckets, including empty ones. Widths grow geometrically up to the 99.9th percentile.
+    /// The last bucket holds everything above.
     pub buckets: Vec<Bucket>,
 }
 

@@ -32,8 +32,8 @@ pub struct Findings {
     pub verdict: RunVerdict,
     /// All measured results, in scenario order.
     pub results: Vec<ResultSummary>,
-    /// Number of results compared with a baseline. The stated confidence applies to the intervals of all their
-    /// changes together.
+    /// Number of results compared with a baseline. The confidence level applies to all intervals of their changes
+    /// jointly.
     pub comparisons: u32,
     /// Noise floor of each workload with enough trials.
     pub noise: Vec<NoiseFloor>,

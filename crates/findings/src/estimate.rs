@@ -10,7 +10,7 @@ use units::{Confidence, significant};
 pub struct Interval {
     pub low: f64,
     pub high: f64,
-    /// Actual confidence, from 0 to 1. If there are few trials, it is lower than requested.
+    /// Actual confidence level, from 0 to 1. With few trials, it is lower than requested.
     pub confidence: f64,
 }
 
@@ -91,8 +91,7 @@ pub const FEWEST_TO_ESTABLISH: u32 = 5;
 
 pub const SEVERAL: f64 = 2.0;
 
-/// Formats a ratio as `−19.4 %` or `+8.1 %`, or as `2.31x` if it is large. More decimals would exceed the three
-/// digits of values.
+/// Formats a ratio as `−19.4 %` or `+8.1 %`, or as `2.31x` if it is large.
 #[must_use]
 pub fn change(ratio: f64) -> String {
     if ratio < SEVERAL { format!("{} %", percent(ratio)) } else { format!("{}x", significant(ratio, 3)) }

@@ -37,8 +37,8 @@ pub struct ResultHistory {
     pub levels: Vec<RunLevel>,
     /// If the value drifts instead of shifting, the last value of the fitted line relative to its first value.
     pub drift: Option<f64>,
-    /// Prediction interval of the newest value, from earlier runs at its level. `None` if there are fewer than
-    /// four such runs.
+    /// Prediction interval of the newest value, from earlier runs at its level. `None` with fewer than four such
+    /// runs.
     pub expected: Option<Interval>,
 }
 

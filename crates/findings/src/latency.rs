@@ -37,7 +37,7 @@ impl LatencySummary {
 /// Times of the same messages, relative to their intended send times.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct OpenLoopSummary {
-    /// Times from the intended send of each message to its reply. They include stalls of the sender, path or peer.
+    /// Times from the intended send of each message to its reply. Includes stalls of the sender, path or peer.
     pub since_intended: Distribution,
     /// Times from the intended to the actual send of each message, i.e. the generator's lateness.
     pub lateness: Distribution,

@@ -48,7 +48,7 @@ pub struct MemoryLook {
 pub struct MemoryMove {
     /// Time since the first sample.
     pub at: Nanos,
-    /// A text with the machine, the amounts and the reason.
+    /// The machine, the sizes moved and the reason, as text.
     pub action: String,
 }
 

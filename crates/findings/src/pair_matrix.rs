@@ -12,7 +12,6 @@ use crate::estimate::Comparison;
 pub struct PairMatrix {
     pub workload: String,
     pub metric: Metric,
-    /// Factor levels.
     pub levels: BTreeMap<String, String>,
     /// The hosts, in scenario order.
     pub hosts: Vec<String>,

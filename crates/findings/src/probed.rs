@@ -63,8 +63,8 @@ pub struct ProbedSummary {
     pub trials: u32,
     pub cpu: Option<CpuAttribution>,
     pub calls: Option<CallRates>,
-    /// Calls that were still running when the probes were read, with their time so far. Other fields exclude
-    /// them. Each row is a group of equal threads over all trials.
+    /// Calls that were still running when the probes were read, with their time so far. Other fields exclude them.
+    /// Each row merges threads with the same name over all trials.
     pub under_way: Vec<SyscallCount>,
     pub latency_breakdown: Option<LatencyBreakdown>,
     /// Events that were lost because a buffer was full, over all trials.
@@ -205,7 +205,7 @@ pub struct LatencyBreakdown {
     /// Difference between the engine's median and the sum, as a fraction of the median. If the engine has no
     /// median, the probe's median round trip replaces it. Negative if the sum is larger.
     pub unexplained: f64,
-    /// Median over the trials of the difference within each trial. Medians over differing trials do not add up.
+    /// `unexplained` within each trial, as the median over the trials. Medians over differing trials do not add up.
     pub unexplained_in_trial: f64,
     /// Steps in order.
     pub steps: Vec<StepSummary>,

@@ -61,7 +61,7 @@ pub struct ResultSummary {
     pub counters: Option<PathCounters>,
     /// Packet sizes on the path. `None` if packets were not counted.
     pub packets: Option<PacketSummary>,
-    /// Why the result got no more trials. `None` if this was not decided.
+    /// Why the result got no more trials. `None` if no such decision was made.
     pub ended: Option<ResultEnd>,
     /// Effective socket settings, by end.
     pub sockets: Vec<EndSocket>,
@@ -227,7 +227,7 @@ impl BalloonSummary {
     }
 }
 
-/// Further measurements, which depend on the kind of workload.
+/// Workload-specific measurements.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum WorkloadSummary {

@@ -51,7 +51,7 @@ pub struct SingleMeasurement {
     pub hints: Vec<Finding>,
 }
 
-/// The measurement, which depends on the kind of load.
+/// The measurement for each kind of load.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum SingleOutcome {
@@ -118,20 +118,20 @@ pub struct SingleFlow {
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SingleRate {
-    /// Total amount divided by the duration, in the unit of the outcome.
+    /// Mean rate, in the unit of the outcome.
     pub rate: f64,
-    /// `None` if there are too few intervals, or if there is a level shift. For a stream, only the receiver's
-    /// rate has an uncertainty. If the receiver reported only a total, the sender's rate has one instead.
+    /// `None` if there are too few intervals, or if there is a level shift. For a stream, only the receiver's rate
+    /// has one, or the sender's if the receiver reported only a total.
     pub spread: Option<Spread>,
 }
 
-/// Uncertainty of a rate, from the intervals of a single trial. It excludes variation between trials, e.g. due
-/// to placement, other tenants or the order of connections.
+/// Uncertainty of a rate, from the intervals of a single trial. Excludes variation between trials, e.g. due to
+/// placement, other tenants or the order of connections.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Spread {
     /// Interval of the mean rate, corrected for autocorrelation.
     pub interval: Interval,
-    /// The end whose intervals are used: `receiver`, `sender` or `client`.
+    /// The end that supplied the intervals: `receiver`, `sender` or `client`.
     pub end: String,
     pub intervals: u32,
     pub length: Nanos,
@@ -156,6 +156,6 @@ pub struct SingleLevels {
     pub high: f64,
     /// Fraction of the samples at the upper level, from 0 to 1.
     pub share_high: f64,
-    /// Whether the threads were unpinned, which is the usual cause.
+    /// Whether the threads were unpinned. This is the usual cause.
     pub unpinned: bool,
 }

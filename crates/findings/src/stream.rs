@@ -23,8 +23,7 @@ pub struct StreamSummary {
     pub datagrams: Option<DatagramSummary>,
     /// Delay of messages after their scheduled time. `None` unless the senders were rate-limited.
     pub lateness: Option<Distribution>,
-    /// Standard deviation of the interval rates within a trial, as a fraction of their mean. This is the median
-    /// over the trials.
+    /// Standard deviation of the interval rates within a trial, as a fraction of their mean. Median over the trials.
     pub stability: Option<f64>,
 }
 

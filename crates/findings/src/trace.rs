@@ -68,7 +68,7 @@ pub struct TracedCall {
 pub struct PtraceCost {
     /// Total time spent counting. Rates and counts refer to this time.
     pub counted: Nanos,
-    /// Number of slices that are followed by a complete pause.
+    /// Number of slices followed by a complete pause.
     pub pairs: u32,
     /// Reads and writes per second while counting, relative to the following pause. `None` if there are too few
     /// reads and writes, or if there is no pause.

@@ -1,4 +1,4 @@
-// Creates and reads elements. This file does not depend on how elements are used.
+// Creates and reads elements, independent of their use.
 
 const SVG = "http://www.w3.org/2000/svg";
 

@@ -1,5 +1,5 @@
-// A time-series plot, with its visible part and its points. The plot is drawn once. Zooming only stretches the
-// drawing and redraws the numbers along the axis.
+// A time-series plot, its points and its visible range. The plot is drawn once. Zooming stretches the drawing and
+// redraws the axis labels.
 
 interface Point {
   /** The position before any zooming, in the chart's units. */
@@ -72,7 +72,7 @@ class Field {
     );
   }
 
-  /** Highlights the selection while the pointer is dragged, or removes it if `ends` is omitted. */
+  /** Highlights the selection during a drag, or removes the highlight if `ends` is omitted. */
   select(ends?: [number, number]): void {
     this.group.querySelector(".selection")?.remove();
     if (!ends) return;
@@ -81,7 +81,7 @@ class Field {
     this.group.append(drawn("rect", { class: "selection", ...size }));
   }
 
-  /** Shows a range within the whole plot, but at least a hundredth of the plot. */
+  /** Shows a range of the plot, but at least a hundredth of the whole. */
   show(low: number, high: number): void {
     const [first, last] = this.whole;
     const span = Math.min(Math.max(high - low, (last - first) / 100), last - first);
@@ -96,7 +96,7 @@ class Field {
     const scale = this.width / (last - first);
     const [x, width] = [this.left + (low - first) * scale, (high - low) * scale];
     if (!this.windows.length) this.windows = this.makeWindows();
-    // Leave a margin, so that a line along the edge is not clipped.
+    // Leave a margin, so that lines along the edge are not clipped.
     for (const it of this.windows) it.setAttribute("viewBox", `${x} ${this.top - 2} ${width} ${this.height + 4}`);
     for (const label of all<SVGElement>(this.group, "[data-at]")) {
       const at = Number(label.dataset["at"]);
@@ -127,7 +127,7 @@ class Field {
     for (let tick = Math.ceil(low / step); tick * step <= high; tick += 1) {
       const x = this.placeOf(tick * step);
       ticks.push(drawn("path", { class: "grid", d: `M${x} ${this.top}V${bottom}` }));
-      // There is no room for a number at the ends of the axis.
+      // Labels do not fit at the ends of the axis.
       if (x < this.left + 12 || x > this.left + this.width - 12) continue;
       ticks.push(drawn("text", { class: "k", x, y: bottom + 13, "text-anchor": "middle" }, short(tick * step)));
     }
@@ -137,7 +137,7 @@ class Field {
   private pointsOf(series: SVGElement): Point[] {
     const values = (series.dataset["points"] ?? "").split("|");
     const places = (series.querySelector("path")?.getAttribute("d") ?? "").split(/[ML]/).slice(1);
-    // Positions are accurate to a tenth of a unit, so further digits would be meaningless.
+    // Positions are accurate to a tenth of a unit. Further digits would be meaningless.
     const digits = Math.max(Math.floor(-Math.log10((this.whole[1] - this.whole[0]) / this.width / 10)), 0);
     return places.map((place, index) => {
       const [x = 0, y = 0] = numbers(place);

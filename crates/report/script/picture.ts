@@ -1,6 +1,6 @@
-// A chart in the page. Finds its marks and their values, and the mark nearest to a position. Does not show them.
+// Finds the marks of a chart, their values, and the mark nearest to a position. Does not show them.
 
-/** The text for a mark, the labels of the mark, and the position of the mark on the screen. */
+/** A mark's text, labels and screen position. */
 interface Reading {
   label: string;
   lines: [value: string, what: string][];
@@ -24,7 +24,7 @@ class Picture {
 
   constructor(readonly svg: SVGSVGElement) {
     this.fields = all<SVGElement>(svg, "[data-box]").map((group) => new Field(group));
-    // A chart with parts that can be selected is no longer a plain image.
+    // A chart with selectable parts is not a plain image.
     svg.setAttribute("role", "group");
     svg.setAttribute("tabindex", "0");
   }

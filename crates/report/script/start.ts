@@ -1,4 +1,4 @@
-// Adds the script's features to the page. The page is complete without these features.
+// Adds the script's features to the page, which is complete without them.
 
 const tip = new Tip();
 

@@ -16,7 +16,7 @@ function amount(text: string): number | undefined {
   return number * (UNITS[found[2] ?? ""] ?? 1);
 }
 
-/** Compares cells. Numbers come first, then text in alphabetical order. Unknown values are always last. */
+/** Compares cells. Numbers come first, then text in alphabetical order, and unknown values always last. */
 function order(one: string, other: string, sign: number): number {
   const [a, b] = [amount(one), amount(other)];
   if (a !== undefined && b !== undefined) return (a - b) * sign;

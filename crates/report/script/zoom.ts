@@ -1,7 +1,7 @@
-// Controls for zooming a time series. Users can drag, press keys, or use the buttons below the chart. A double
-// click shows the whole series.
+// Zooms a time series by dragging, with keys, or with the buttons below the chart. A double click shows the whole
+// series.
 
-/** Minimum distance that the pointer moves in a drag, in the chart's units. A shorter movement is a click. */
+/** Minimum length of a drag, in the chart's units. A shorter movement is a click. */
 const DRAGGED = 6;
 
 class Zoom {

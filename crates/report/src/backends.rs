@@ -1,4 +1,4 @@
-//! Renders a page, or the findings themselves, as text. The formats do not depend on each other.
+//! Renders a page or the findings as text. The formats do not depend on each other.
 
 mod bars;
 pub(crate) mod csv;

@@ -1,5 +1,4 @@
-//! A chart as data, with marks, axes, a table and a caption. Sections and `pictures` build charts, and `svg`
-//! draws them.
+//! A chart as data: marks, axes, a table and a caption. Sections and `pictures` build charts, and `svg` draws them.
 
 mod axis;
 mod data;
@@ -35,7 +34,7 @@ pub(crate) struct Chart {
     pub(crate) about: String,
     pub(crate) drawing: Drawing,
     pub(crate) data: Data,
-    /// The chart for text formats. `None` if a table shows the same data.
+    /// The chart in text formats. `None` if a table shows the same data.
     pub(crate) plain: Option<Bars>,
 }
 

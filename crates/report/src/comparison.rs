@@ -22,7 +22,7 @@ use crate::{
 
 type Build = fn(&RunComparison) -> Option<Section>;
 
-/// Environments come before values. The answer comes last. On pages that are read from the top, it comes first.
+/// Environments come before values. The answer comes last, or first on pages that are read from the top.
 const ORDER: &[Build] = &[
     head::build,
     environment::build,

@@ -1,5 +1,5 @@
-//! Escapes characters in untrusted text that a terminal or browser would interpret. These are control
-//! characters (C0, DEL, C1) and bidirectional overrides.
+//! Escapes characters in untrusted text that terminals or browsers would interpret: control characters (C0, DEL, C1)
+//! and bidirectional overrides.
 
 use std::{borrow::Cow, fmt::Write};
 

@@ -1,4 +1,4 @@
-//! The values that a report shows for a result, a trial and its intervals. They depend on the kind of workload.
+//! The values that a report shows for a result, a trial and its intervals, by kind of workload.
 
 mod balloon;
 mod connect;
@@ -16,7 +16,7 @@ use crate::{page::*, phrases, sections::percentiles::TitledDistribution};
 pub(crate) use stream::is_of_sender;
 pub(crate) use time_series::{TimeSample, TimeSeries};
 
-/// A name, and the result's value if it has one. All results of a kind have the same names, in the same order.
+/// A name and the result's value, if any. All results of a kind have the same names, in the same order.
 pub(crate) type Field = (&'static str, Option<String>);
 
 pub(crate) trait KindReport {
@@ -78,7 +78,7 @@ pub(crate) fn intervals(measurement: &Measurement) -> Vec<Block> {
     }
 }
 
-/// Returns the measured quantity over time, followed by other quantities that were recorded at the same time.
+/// Returns the measured quantity over time, followed by other quantities recorded with it.
 pub(crate) fn series(measurement: &Measurement) -> Vec<TimeSeries> {
     let mut all = match measurement {
         Measurement::Stream(data) => {

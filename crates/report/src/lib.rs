@@ -1,6 +1,6 @@
-//! Lays out findings as a page of sections, and renders the page in several formats.
+//! Lays out findings as a page of sections and renders it in several formats.
 //!
-//! Defines wording, order and layout. All formats agree, because `findings` and `samples` compute the values.
+//! Defines wording, order and layout. All formats show the same values, because `findings` and `samples` compute them.
 //! Sections do not depend on the format, and backends do not depend on the domain.
 
 mod backends;

@@ -1,4 +1,4 @@
-//! Interim results and findings of a run in progress. Each takes one line.
+//! Interim results and findings of a run in progress, on one line each.
 
 use findings::{Comparison, Difference, Findings, Interval, ResultSummary, SEVERAL, Severity};
 

@@ -20,10 +20,10 @@ pub(crate) struct Section {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Summary {
-    /// The summary comes first on pages that are read from the top.
+    /// The summary comes first, for pages that are read from the top.
     #[default]
     First,
-    /// The summary comes last on terminals, which show the end of the output.
+    /// The summary comes last, for terminals, which show the end of the output.
     Last,
 }
 
@@ -71,7 +71,7 @@ pub(crate) enum Block {
         ids: Vec<String>,
         findings: Vec<Vec<String>>,
     },
-    /// A format that cannot show charts draws the chart's bars instead, if it has bars.
+    /// Formats that cannot show charts draw the chart's bars instead, if any.
     Chart(Box<Chart>),
     Commands(Vec<String>),
     /// The blocks are folded. The brief form omits them.

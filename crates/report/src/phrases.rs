@@ -22,7 +22,7 @@ use crate::{
     text::{Text, Tone, glued},
 };
 
-/// Below this floor, the hidden increase and decrease are equal to two digits.
+/// Below this floor, the hidden increase and decrease agree to two digits.
 const ALIKE: f64 = 0.05;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub(crate) enum Confidence {
 
 pub(crate) const WITHIN: &str = "*";
 
-/// Maximum number of findings in the short view, or of hints and warnings together.
+/// Maximum number of findings in the short view, or of hints plus warnings.
 pub(crate) const MOST_ADVICE: usize = 2;
 
 pub(crate) fn estimate(metric: Metric, estimate: &Estimate) -> String {

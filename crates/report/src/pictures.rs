@@ -112,7 +112,7 @@ pub fn pictures(findings: &Findings, record: Option<&RunRecord>, options: &Optio
     KINDS.iter().flat_map(of_kind).map(Picture).collect()
 }
 
-/// Draws two to [`MOST_RUNS`] runs, with one line per run. There are not enough distinct colours for more runs.
+/// Draws two to [`MOST_RUNS`] runs, with one line each. More runs would need more distinct colours.
 #[must_use]
 pub fn overlaid_pictures(runs: &[(RunRecord, Findings)], options: &Options) -> Vec<Picture> {
     let sources = runs.iter().map(|(record, findings)| Source::new(findings, Some(record), options));

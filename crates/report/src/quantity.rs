@@ -3,7 +3,7 @@
 use findings::Interval;
 use workload::{Metric, Quantity};
 
-/// The minus sign, which is as wide as a plus sign.
+/// U+2212, as wide as a plus sign.
 const MINUS: &str = "\u{2212}";
 
 /// A unit, and the number of decimals for three significant digits.
@@ -32,7 +32,7 @@ pub(crate) fn with_minus(text: &str) -> String {
 }
 
 impl Scale {
-    /// For relative changes. More decimals would exceed the three digits of values.
+    /// For relative changes. More decimals would exceed the three-digit precision of values.
     pub(crate) const CHANGE: Self = Self { divisor: 0.01, unit: "%", decimals: 1 };
 
     #[must_use]
@@ -66,7 +66,7 @@ impl Scale {
         Self { decimals, ..self }
     }
 
-    /// Uses the binary or decimal prefixes, depending on which need fewer digits.
+    /// Uses binary or decimal prefixes, depending on which need fewer digits.
     pub(crate) fn of_bytes(value: f64) -> Self {
         let scales = [BYTES, DECIMAL_BYTES].map(|units| Self::among(units, value));
         let exact = scales.iter().filter_map(|scale| scale.exact(value));
@@ -82,7 +82,7 @@ impl Scale {
         self.exact(value).unwrap_or(self)
     }
 
-    /// Returns `None` if the value needs more than nine decimals. Such a value must have been computed.
+    /// Returns `None` if the value needs more than nine decimals. Such a value was computed rather than quoted.
     fn exact(self, value: f64) -> Option<Self> {
         let all = format!("{:.10}", value / self.divisor);
         let decimals = all.trim_end_matches('0').split_once('.').map_or(0, |(_, decimals)| decimals.len());

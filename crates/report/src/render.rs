@@ -1,4 +1,4 @@
-//! The crate's entry point. Renders findings as text that ends with a newline.
+//! The crate's entry point: renders findings as text with a final newline.
 
 use std::{fmt, str::FromStr};
 
@@ -169,8 +169,7 @@ pub fn render_single(single: &SingleMeasurement, format: SingleFormat, options: 
     in_format(&single::page(single, options.view.unwrap_or(usual)), single, format, options)
 }
 
-/// Formats a measurement's main value on one line, without a trailing newline. The line has a mark if there are
-/// warnings.
+/// Formats a measurement's main value on one line, without a trailing newline. Marks the line if there are warnings.
 #[must_use]
 pub fn measurement_line(single: &SingleMeasurement) -> String {
     single::line(single)

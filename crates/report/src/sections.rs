@@ -74,11 +74,11 @@ struct Entry {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// The section is on every page, because it identifies the run.
+    /// The section identifies the run and is on every page.
     Head,
-    /// The section is on the short page, too.
+    /// The section is also on the short page.
     Short,
-    /// The section is on the short page, too, unless another section of that page shows the values.
+    /// The section is also on the short page, unless another section there shows the values.
     Chart,
     /// The section is on the full page, before the findings.
     Detail,
@@ -174,7 +174,7 @@ fn laid_out(entry: &Entry, section: Section) -> Section {
 }
 
 fn short(source: &Source<'_>) -> Vec<Section> {
-    // If a run only counted system calls, the counts are its results.
+    // If a run only counted system calls, these counts are its results.
     let counts = source.findings.results.iter().all(|result| result.metric == Metric::Count);
     let is_short = |entry: &Entry| match entry.place {
         Place::Detail | Place::Full => counts && entry.name == "system-calls",

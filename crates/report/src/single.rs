@@ -22,7 +22,7 @@ type Build = fn(&SingleMeasurement) -> Option<Section>;
 
 const BEFORE: &[Build] = &[outcome::build, flows::build, distribution::build];
 
-/// Formats a trial on one line of 80 columns. The line has a mark if there are warnings.
+/// Formats a trial on one line of 80 columns. Marks the line if there are warnings.
 pub(crate) fn line(single: &SingleMeasurement) -> String {
     let lines = single.outcome.as_ref().map(|outcome| kind::alone(outcome).lines()).unwrap_or_default();
     let first = lines.into_iter().next();
@@ -48,7 +48,7 @@ pub(crate) fn page(single: &SingleMeasurement, view: View) -> Page {
     Page { title, sections }
 }
 
-/// Reserves one place for a warning, even if there are many hints.
+/// Reserves room for one warning, even if there are many hints.
 fn short_advice(single: &SingleMeasurement) -> Vec<Section> {
     let (hints, warnings) = (single.hints.len(), warnings::all(single).len());
     let most_hints = hints.min(MOST_ADVICE - usize::from(warnings > 0));

@@ -1,4 +1,4 @@
-//! Text as spans with a meaning. Each backend chooses their style.
+//! Text as spans with a meaning. Each backend chooses its own styles.
 
 use findings::{Part, PartKind, Phrase};
 
@@ -37,7 +37,7 @@ pub(crate) const SOFT: char = '\u{200b}';
 pub(crate) struct Text(pub(crate) Vec<Span>);
 
 impl Text {
-    /// Escapes control characters, because users write names in their files.
+    /// Escapes control characters, because names come from users.
     pub(crate) fn of(tone: Tone, text: impl AsRef<str>) -> Self {
         Self::default().and(tone, text)
     }

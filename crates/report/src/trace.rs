@@ -32,7 +32,7 @@ impl Source<'_> {
     }
 }
 
-/// A trace shorter than this contains too few packets or calls for rates.
+/// Minimum duration of a trace for rates of packets or calls.
 const SHORTEST: Nanos = Nanos::from_millis(100);
 
 type Build = fn(&Source<'_>) -> Option<Section>;

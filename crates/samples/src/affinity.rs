@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuAffinity {
-    /// For each receive queue, the CPUs that its packets are steered to (rps_cpus). Empty if disabled, in which case
-    /// packets stay on the CPU that received them.
+    /// For each receive queue, the CPUs that its packets are steered to (rps_cpus). Empty if RPS is off: packets stay
+    /// on the CPU that received them.
     pub rps: Vec<Vec<u32>>,
     /// For each transmit queue, the CPUs that use it (xps_cpus). Empty if a hash selects the queue.
     pub xps: Vec<Vec<u32>>,
-    /// Interrupts of the device. Empty for devices without hardware, such as a veth.
+    /// Empty for devices without hardware, such as a veth.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub interrupts: Vec<Interrupt>,
 }

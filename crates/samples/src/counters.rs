@@ -1,4 +1,4 @@
-//! Counters of devices and of the machine during a trial. Counters that were reset in the meantime have no value.
+//! Counters of devices and of the machine during a trial. A counter that was reset during the trial has no value.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use units::Bytes;
 pub struct PathCounters {
     /// The devices along the path, in order.
     pub devices: Vec<DeviceCounters>,
-    /// Hosts on the path that do NAT or refused packets.
+    /// Hosts on the path that performed NAT or dropped packets.
     pub hosts: Vec<HostCounters>,
     /// The machine's backlog queues; `None` if they cannot be read.
     pub softnet: Option<SoftnetCounters>,
@@ -18,12 +18,12 @@ pub struct PathCounters {
 pub struct DeviceCounters {
     /// `host:device`.
     pub device: String,
-    /// Packets received. With receive offload, these are the packets that the stack sees.
+    /// Packets received. With receive offload, counts packets as the stack sees them.
     pub rx_packets: u64,
     pub rx_bytes: Bytes,
     pub rx_dropped: u64,
     pub rx_errors: u64,
-    /// Packets sent. With segmentation offload, these are the packets that the stack hands over.
+    /// Packets sent. With segmentation offload, counts packets before segmentation.
     pub tx_packets: u64,
     pub tx_bytes: Bytes,
     pub tx_dropped: u64,
@@ -31,11 +31,11 @@ pub struct DeviceCounters {
     pub tx_errors: u64,
     /// The root queueing discipline; `None` if there is none or it was not read.
     pub qdisc: Option<QdiscCounters>,
-    /// The packet filter's rule that polices the device.
+    /// The nftables rule that polices the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policer: Option<PolicerCounters>,
-    /// Receive queues, starting with queue 0. Empty if the driver has no per-queue counters. A veth has them only
-    /// while its receive offload is on and its peer's segmentation offload is off.
+    /// Receive queues, starting with queue 0. Empty if the driver has no per-queue counters. A veth only has them while
+    /// its receive offload is on and its peer's segmentation offload is off.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rx_queues: Vec<QueueCounters>,
     /// Transmit queues. A veth never has these counters, because its transmit queues are its peer's receive queues.
@@ -57,7 +57,6 @@ pub struct QdiscCounters {
     pub drops: u64,
     /// Number of times the queueing discipline was full or over its limit.
     pub overlimits: u64,
-    /// Packets requeued by the driver.
     pub requeues: u64,
 }
 
@@ -68,7 +67,7 @@ pub struct PolicerCounters {
     /// Whether the rule polices packets that leave the device.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub leaving: bool,
-    /// Whether the rule has no counter, so that its drops are unknown.
+    /// Whether the rule lacks a counter. If so, its drops are unknown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub uncounted: bool,
     /// Packets dropped. A packet built by segmentation offload counts once.
@@ -79,7 +78,7 @@ pub struct PolicerCounters {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HostCounters {
     pub host: String,
-    /// Tracked connections at the second reading. `None` if the kernel does not report them.
+    /// Connections tracked at the second reading. `None` if the kernel does not report them.
     pub tracked: Option<u64>,
     /// Packets with translated addresses. Only the first packet of each connection counts. `None` if the rules cannot
     /// be read.
@@ -113,8 +112,8 @@ impl HostCounters {
         self.insert_failed > 0 || self.table_full > 0 || self.checksum_errors > 0
     }
 
-    /// Whether the host tracks at least as many connections as its source NAT rule has ports. If so, the kernel
-    /// reuses the ports of closed connections (since Linux 6.7), which the server may still hold in TIME-WAIT.
+    /// Whether the host tracks at least as many connections as its source NAT rule has ports. If so, the kernel (since
+    /// 6.7) reuses ports of closed connections that the server may still hold in TIME-WAIT.
     #[must_use]
     pub fn uses_all_ports(&self) -> bool {
         let used = self.nat_ports.zip(self.tracked);

@@ -9,7 +9,7 @@ use crate::cpu_attribution::AttributedCpu;
 /// CPU time during a trial, including the warm-up.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuUsage {
-    /// The machine that both ends run on.
+    /// The machine on which both ends run.
     pub machine: MachineCpu,
     pub threads: Vec<ThreadCpu>,
     /// CPU time of ends in virtual machines, as counted by the guest kernels.
@@ -18,7 +18,7 @@ pub struct CpuUsage {
     /// CPU time by process, read from /proc before and after the trial. `None` if not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processes: Option<AttributedCpu>,
-    /// Ends that used up the CPU quota of a cgroup.
+    /// Ends that were throttled by the CPU quota of a cgroup.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub throttled: Vec<CpuThrottling>,
 }
@@ -44,15 +44,15 @@ impl CpuUsage {
 pub struct CpuThrottling {
     /// `client` or `server`.
     pub end: String,
-    /// The directory of the cgroup, which may be an ancestor of the end's own.
+    /// The cgroup's directory. It may be an ancestor of the end's cgroup.
     pub group: String,
     /// The quota in CPUs, if it was still set at the end of the trial.
     pub limit: Option<f64>,
-    /// Periods of the quota, usually of 100 ms, in which the processes ran.
+    /// Quota periods, usually of 100 ms, in which the processes ran.
     pub periods: u64,
-    /// Periods in which the processes used up the quota.
+    /// Quota periods in which the processes were throttled.
     pub throttled: u64,
-    /// Time without a CPU, summed over all CPUs.
+    /// Throttled time, summed over CPUs.
     pub time: Nanos,
 }
 
@@ -72,7 +72,7 @@ pub struct MachineCpu {
     pub user: Nanos,
     pub system: Nanos,
     pub irq: Nanos,
-    /// Soft interrupts, which include most of the network receive path.
+    /// Soft interrupts, including most of the network receive path.
     pub softirq: Nanos,
     pub steal: Nanos,
     /// Idle time, including I/O wait.

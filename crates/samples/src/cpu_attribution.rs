@@ -1,4 +1,4 @@
-//! CPU attribution: CPU time by owner.
+//! CPU time by owner.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ pub enum CpuConsumer {
     Vmm,
     /// vhost workers.
     Vhost,
-    /// Soft interrupts in the context of any thread, which include most of the network receive path.
+    /// Soft interrupts in the context of any thread, including most of the network receive path.
     Softirq,
     /// Deferred soft interrupts in ksoftirqd.
     Ksoftirqd,
@@ -60,10 +60,9 @@ impl AttributedCpu {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AttributionSource {
-    /// Recorded at each context switch and interrupt. This is exact, and separates soft interrupts from the
-    /// interrupted thread.
+    /// Recorded at each context switch and interrupt. Exact, and separates soft interrupts from the interrupted thread.
     Traced,
-    /// Computed from two /proc readings, which attribute soft interrupts to the interrupted thread.
+    /// Computed from two readings of /proc, where soft interrupts count for the interrupted thread.
     Sampled,
 }
 

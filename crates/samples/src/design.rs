@@ -16,7 +16,7 @@ pub struct Design {
     /// How the best setting is chosen, in an adaptive run.
     #[serde(default)]
     pub objective: Objective,
-    /// Whether trials go to undecided comparisons until none are left, rather than to candidates for the best
+    /// Whether trials go to undecided comparisons until all are decided, rather than to candidates for the best
     /// setting.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub until_clear: bool,
@@ -26,7 +26,7 @@ pub struct Design {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Objective {
-    /// The best value of the metric. If settings are statistically tied, the cheapest of them.
+    /// The best value of the metric, or the cheapest setting among statistical ties.
     Max,
     /// The best value per CPU time, among settings within 10 % of the best value.
     #[default]
@@ -58,7 +58,7 @@ pub struct ResultEnd {
     pub result: String,
     pub reason: EndReason,
     pub trials: u32,
-    /// The path loses packets that the workload sends.
+    /// The MTU black hole on the path, if the workload's packets are lost in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub black_hole: Option<BlackHole>,
     /// Counters that show why no trial succeeded.
@@ -82,10 +82,10 @@ pub enum EndReason {
         /// Half-width of the interval, as a fraction of the median. `None` if there were too few trials.
         reach: Option<f64>,
     },
-    /// The result can no longer be the best or near the knee, so further trials went to others.
+    /// The result can no longer be the best or near the knee, so further trials went to other results.
     Settled,
-    /// Each comparison of the result is established, or within the noise.
+    /// Every comparison of the result is decided: it differs or is within the noise.
     Clear,
-    /// The result is excluded, because some of its trials received nothing, or because none of them is usable.
+    /// The result is excluded, because nothing arrived in some trials or no trial is usable.
     Unusable { trials: u32 },
 }

@@ -34,13 +34,12 @@ pub struct DeviceState {
     /// CPU affinity. `None` if it could not be read.
     #[serde(default)]
     pub spread: Option<CpuAffinity>,
-    /// Negotiated features of a guest's virtio device, with the names from linux/virtio_net.h in lower case. `None`
-    /// for other devices, or if they could not be read.
+    /// Negotiated features of a guest's virtio device, as in linux/virtio_net.h but in lower case. `None` for other
+    /// devices or if unreadable.
     #[serde(default)]
     pub virtio: Option<Vec<String>>,
 }
 
-/// A number for each direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RxTx {
     pub rx: u32,
@@ -53,14 +52,14 @@ impl fmt::Display for RxTx {
     }
 }
 
-/// Interrupt coalescing, with the parameter names of ethtool(8). `None` leaves a parameter unchanged, or means that
-/// the driver does not support it.
+/// Interrupt coalescing, with the parameter names of ethtool(8). In settings, `None` leaves a parameter unchanged. In a
+/// device's state, `None` means that the driver lacks it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Coalescing {
-    /// Delay in microseconds after a received packet.
+    /// Interrupt delay after a received packet, in microseconds.
     pub rx_usecs: Option<u32>,
     pub rx_frames: Option<u32>,
-    /// Delay in microseconds after a sent packet.
+    /// Interrupt delay after a sent packet, in microseconds.
     pub tx_usecs: Option<u32>,
     pub tx_frames: Option<u32>,
     pub adaptive_rx: Option<bool>,

@@ -28,7 +28,7 @@ pub struct Environment {
     /// Whether the lab was created as root rather than in a user namespace.
     pub privileged: bool,
     pub engine: Option<Calibration>,
-    /// If the run was moved to an emulated machine that was booted for it, the reason.
+    /// Why the run was moved to an emulated machine. `None` if it was not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inside: Option<String>,
 }

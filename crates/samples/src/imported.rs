@@ -25,14 +25,14 @@ impl WorkloadSource {
         }
     }
 
-    /// The payload sent by both ends, including the warm-up. Zero for an imported workload.
+    /// Payload sent by both ends, including the warm-up. Zero for an imported workload.
     #[must_use]
     pub fn payload(&self, measured: &Measurement) -> Bytes {
         self.load().map_or(Bytes(0), |load| measured.kind().sent(load))
     }
 }
 
-/// The workload as described in a log. Unknown values are `None`.
+/// A workload as described in a log. Unknown values are `None`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportedSettings {
     /// The tool, e.g. `iperf3 3.12`, `sockperf` or `a table`.

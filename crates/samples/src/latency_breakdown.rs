@@ -1,4 +1,4 @@
-//! Latency breakdown: the time that messages spend in each step of their path.
+//! The time that messages spend in each step of their path.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,14 +7,14 @@ use workload::LatencyHistogram;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MessagePath {
-    /// Sampling interval. One in this many messages was followed.
+    /// One in this many messages was followed.
     pub every: u32,
-    /// Round trips followed to their end.
+    /// Round trips followed from end to end.
     pub followed: u64,
-    /// Round trips that took a less common path or were lost during tracing. They are not included in the steps.
+    /// Round trips that took a less common path or were lost by the tracer. The steps exclude them.
     pub not_followed: u64,
-    /// The followed round trips, from the client's send call to the return of its receive call, without the overhead of
-    /// the probe. Each one equals the sum of the message's steps.
+    /// Durations of the followed round trips, from the client's send call to the return of its receive call, without
+    /// the probe's overhead. Each equals the sum of the message's steps.
     pub round_trip: LatencyHistogram,
     /// The steps of the most common path, in order, to the server, through it, and back.
     pub steps: Vec<HopStep>,
@@ -25,7 +25,7 @@ pub struct MessagePath {
 pub struct HopStep {
     pub from: HopPoint,
     pub to: HopPoint,
-    /// Duration, with a resolution of about 3 %, without the overhead of the probe at both points.
+    /// Durations, with a resolution of about 3 %, without the probe's overhead at both points.
     pub times: LatencyHistogram,
 }
 

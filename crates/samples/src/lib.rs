@@ -1,4 +1,4 @@
-//! The records of a run: plain, versioned values that can be stored and transferred.
+//! The records of a run: plain, versioned values for storage and transfer.
 
 mod affinity;
 mod counters;

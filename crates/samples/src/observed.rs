@@ -13,7 +13,7 @@ use crate::{cpu_attribution::AttributedCpu, latency_breakdown::MessagePath, sysc
 pub enum ProbeKind {
     /// CPU attribution, with nanosecond resolution.
     Cpu,
-    /// System calls, with their time running, waiting and in a guest.
+    /// System calls, with the time spent running, waiting and in a guest.
     Syscalls,
     /// Latency breakdown of messages (closed-loop ping-pongs).
     PacketWay,
@@ -46,12 +46,12 @@ pub struct ProbeResults {
     /// probe worked.
     pub elapsed: Nanos,
     pub cpu: Option<AttributedCpu>,
-    /// System calls of both ends and of the processes that carry their traffic, without calls that were in progress
-    /// at a reading.
+    /// System calls of both ends and of the processes that carry their traffic. Excludes calls in progress at either
+    /// reading.
     #[serde(default)]
     pub syscalls: Vec<SyscallCount>,
-    /// Calls that started during the trial and were still in progress at its end, with their time so far. There is at
-    /// most one per thread. They are not included in the counts.
+    /// Calls that started during the trial and were still in progress at its end, with their time so far. At most one
+    /// per thread. The counts exclude them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub under_way: Vec<SyscallCount>,
     /// Cost of counting system calls with ptrace; `None` if ptrace was not used.
@@ -80,12 +80,12 @@ pub struct MissingProbe {
     pub reason: String,
 }
 
-/// System calls counted with ptrace, in slices that alternate with rests, in which the process runs undisturbed.
+/// System calls counted with ptrace, in slices. Between slices are rests, in which the process runs undisturbed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PtraceSlices {
     /// Total time spent counting. Rates are relative to this time.
     pub counted: Nanos,
-    /// Lower bound of the time for which threads were stopped, summed over threads.
+    /// Lower bound of the time that threads were stopped, summed over threads.
     pub stopped: Nanos,
     /// Complete slices and rests, in order.
     pub slices: Vec<PtraceSlice>,
@@ -97,7 +97,6 @@ pub struct PtraceSlice {
     pub counting: bool,
     pub elapsed: Nanos,
     pub cpu: Nanos,
-    /// Read and write calls according to /proc/PID/io, which show the progress of the process in slices as well as
-    /// rests.
+    /// Read and write calls according to /proc/PID/io. They show the progress of the process in slices and rests.
     pub io_calls: u64,
 }

@@ -50,7 +50,7 @@ pub struct RunHeader {
     pub schema: u32,
     pub id: RunId,
     pub scenario: ScenarioRecord,
-    /// Seed of the order of trials.
+    /// Seed for the order of the trials.
     pub seed: u64,
     /// Planned trials per result.
     pub blocks: u32,
@@ -76,10 +76,10 @@ pub struct RunHeader {
     pub environment: Option<Environment>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub machines: Vec<BootedMachine>,
-    /// Factors whose levels are numbers of device queues. For imported runs, they are guessed from their names.
+    /// Factors that set the number of device queues. For imported runs, guessed from the factors' names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub queue_factors: Vec<String>,
-    /// CPU limits of workloads that already ran, at the start of the run.
+    /// CPU limits of workloads that were already running at the start of the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub workload_limits: Vec<WorkloadLimit>,
     pub paths: Vec<PathRecord>,
@@ -87,7 +87,7 @@ pub struct RunHeader {
     pub results: Vec<ResultRecord>,
 }
 
-/// The complete scenario, so that a run can be resumed without its file.
+/// The complete scenario, so that a run can be resumed without the scenario file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ScenarioRecord {
     pub name: String,
@@ -102,11 +102,11 @@ pub struct ScenarioRecord {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BootedMachine {
     pub host: String,
-    /// Time from the machine's start to its first user-space process.
+    /// Time from start to the first user-space process.
     pub booted: Option<Nanos>,
-    /// Time from the machine's start to its agent's first message.
+    /// Time from start to the agent's first message.
     pub ready: Nanos,
-    /// Resident memory of its monitor at the start of the run, including guest memory.
+    /// Resident memory of the monitor at the start of the run, including guest memory.
     pub resident: Option<Bytes>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settings: Option<VmSettings>,
@@ -125,11 +125,11 @@ pub struct VmSettings {
     pub vcpus: u32,
     pub memory: Bytes,
     pub queues: u32,
-    /// Whether the host kernel processes the packets instead of the monitor.
+    /// Whether the host kernel, not the monitor, processes packets.
     pub vhost: bool,
 }
 
-/// The CPU limit of a workload at the end of a path, e.g. of a container.
+/// The CPU limit of a workload, e.g. of a container, at an end of a path.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkloadLimit {
     pub host: String,
@@ -166,7 +166,7 @@ pub struct PathRecord {
     pub baseline: bool,
 }
 
-/// The only layer of a path between existing hosts.
+/// The single layer of a path between existing hosts.
 const NETWORK: &str = "network";
 
 impl PathRecord {
@@ -208,7 +208,7 @@ pub struct SkippedResult {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunRecord {
     pub header: RunHeader,
-    /// The trials, in the order in which they ran.
+    /// The trials, in execution order.
     pub trials: Vec<Trial>,
     pub skipped: Vec<SkippedResult>,
     #[serde(default)]
@@ -281,7 +281,7 @@ pub trait Sink {
 
     fn begin(&mut self, header: &RunHeader) -> Result<(), Self::Error>;
 
-    /// Stores a trial. If the trial has discarded attempts, it replaces the last of these attempts.
+    /// Stores a trial. A trial with discarded attempts replaces the last of these attempts.
     fn trial(&mut self, run: &RunId, trial: &Trial) -> Result<(), Self::Error>;
 
     /// Stores a skipped result. Idempotent.
@@ -303,12 +303,12 @@ pub struct RemedyTrials {
     pub remedies: Vec<RemedyTrial>,
 }
 
-/// A remedy tested on a result, which was measured with and without it in the same blocks.
+/// A remedy tested on a result. The same blocks contain trials with and without the remedy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RemedyTrial {
     /// The finding that suggested the remedy.
     pub finding: String,
-    /// The result of the other run that the finding is about.
+    /// The other run's result that the finding is about.
     pub result: String,
     /// The corresponding result of this run, without the remedy.
     pub without: String,

@@ -6,8 +6,7 @@ use crate::{Trial, ValidityWarning};
 const FEWEST: usize = 5;
 
 impl Trial {
-    /// Whether other work, a stall or an early end affected the trial. Depends only on the cause, never on the
-    /// measured value.
+    /// Whether other work, a stall or an early end affected the trial. Never depends on the measured value.
     #[must_use]
     pub fn is_flawed(&self) -> bool {
         self.warnings.iter().any(|warning| match warning {
@@ -19,8 +18,8 @@ impl Trial {
     }
 }
 
-/// Returns whether to leave out a result's disturbed trials, given whether each one was disturbed. They are left
-/// out if the undisturbed trials are the majority and enough for an interval.
+/// Returns whether to leave out a result's disturbed trials, given whether each trial was disturbed. True if the
+/// undisturbed trials are the majority and enough for an interval.
 #[must_use]
 pub fn leaves_out_disturbed(trials: impl IntoIterator<Item = bool>) -> bool {
     let (mut all, mut undisturbed) = (0, 0);

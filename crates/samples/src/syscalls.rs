@@ -36,7 +36,7 @@ pub struct SyscallCount {
     pub waiting: Option<Nanos>,
     /// Part of `total` spent running a guest (KVM_RUN).
     pub guest: Option<Nanos>,
-    /// Bytes transferred, for calls that return this number (read, sendto, ...).
+    /// Bytes transferred, for calls that return a byte count (read, sendto, ...).
     #[serde(default)]
     pub bytes: Option<Bytes>,
     /// Duration histogram; empty if not measured.

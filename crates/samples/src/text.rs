@@ -1,4 +1,4 @@
-//! Serialises all records in one place, so that the code is compiled only once.
+//! Serialises all records in one place, so that the code is only compiled once.
 
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Error;

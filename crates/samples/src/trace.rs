@@ -1,4 +1,4 @@
-//! The document that `plumb trace` writes: probe data about a running program.
+//! Probe data about a running program, as written by `plumb trace`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -54,10 +54,10 @@ pub struct Trial {
     /// Counters of devices and of the machine; `None` if not read.
     #[serde(default)]
     pub counters: Option<PathCounters>,
-    /// What an emulated machine executed during the measurement, if its instructions were counted.
+    /// Instructions executed by an emulated machine, if they were counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<InstructionCounts>,
-    /// Number of simultaneous trials between other hosts.
+    /// Number of simultaneous trials between other pairs of hosts.
     #[serde(default, skip_serializing_if = "is_none")]
     pub simultaneous: u32,
     pub warnings: Vec<ValidityWarning>,
@@ -70,13 +70,13 @@ pub struct Trial {
 pub struct InstructionCounts {
     /// Instructions of the kernel and all programs.
     pub total: u64,
-    /// The functions with most instructions. Their sum is at most `total`.
+    /// The functions with the most instructions. Their sum is at most `total`.
     pub functions: Vec<FunctionCount>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FunctionCount {
-    /// A module of the kernel, `kernel` for its other functions, or `plumb`.
+    /// A kernel module, `kernel` for other kernel functions, or `plumb`.
     pub module: String,
     pub function: String,
     pub instructions: u64,
@@ -123,7 +123,8 @@ const fn is_none(count: &u32) -> bool {
 pub struct PathCheck {
     /// The largest IP packet that passes end to end without fragmentation. `None` if not tested.
     pub mtu: Option<u32>,
-    /// Packets that the sender's MTU allows were lost without an ICMP error. Probed before the first trial of a result.
+    /// Set if packets that the sender's MTU allows were lost without an ICMP error. Probed before a result's first
+    /// trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub black_hole: Option<BlackHole>,
 }
@@ -138,8 +139,8 @@ pub struct BlackHole {
     /// The length of the IP and UDP headers.
     #[serde(default = "ipv4_headers")]
     pub headers: u32,
-    /// The first device of the path that passed small packets on, but not large ones. `None` if all devices did, or if
-    /// their counters did not show it.
+    /// The first device on the path that forwarded small packets but no large ones. `None` if the counters show no such
+    /// device.
     pub device: Option<String>,
     /// The MTU of this device, if known.
     pub device_mtu: Option<u32>,

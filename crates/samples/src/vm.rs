@@ -1,4 +1,4 @@
-//! Facts about a running virtual machine, gathered without its guest's help.
+//! Facts about a running virtual machine, gathered without help from the guest.
 
 use std::collections::BTreeMap;
 
@@ -25,15 +25,15 @@ pub struct VmFacts {
     pub memory: Option<Bytes>,
     /// Resident memory of the process, including guest memory.
     pub resident: Option<Bytes>,
-    /// Its control group (version 2).
+    /// Control group (version 2) of the process.
     pub control_group: Option<String>,
-    /// CPU limit of the control group, or `None` if it has none.
+    /// CPU limit of the control group. `None` if unlimited.
     pub cpu_limit: Option<f64>,
     /// Time for which the control group was throttled.
     pub throttled: Option<Nanos>,
     pub threads: Vec<VmThread>,
     pub devices: Vec<VmDevice>,
-    /// Information from the monitor. `None` if it was not queried.
+    /// `None` if the monitor was not queried.
     pub monitor: Option<VmMonitor>,
     #[serde(default)]
     pub unread: Vec<Unread>,
@@ -60,7 +60,7 @@ pub enum VmRole {
     Io,
     /// A vhost worker, which processes packets in the kernel.
     Vhost,
-    /// Any other thread, such as a worker for disks or a display.
+    /// Any other thread, e.g. for disks or a display.
     Other,
 }
 
@@ -77,7 +77,7 @@ pub struct VmThread {
     pub cpus: Vec<u32>,
     /// CPU time, including guest time.
     pub ran: Option<Nanos>,
-    /// Part of `ran` spent in the guest. `None` for threads that run no guest, and for emulated guests.
+    /// Part of `ran` spent in the guest. `None` for threads other than vCPUs, and for emulated guests.
     pub guest: Option<Nanos>,
     /// Time spent ready to run but waiting for a host CPU.
     pub waited: Option<Nanos>,
@@ -105,12 +105,12 @@ pub struct VmDevice {
     /// Root queueing discipline of the tap device.
     pub qdisc: Option<String>,
     pub master: Option<VmMaster>,
-    /// Counters of the tap device. Its received packets are those that the guest sent.
+    /// Counters of the tap device. It receives the packets that the guest sends.
     pub counters: Option<DeviceCounters>,
     pub negotiated: Option<NegotiatedFeatures>,
 }
 
-/// The device that a tap device is a port of.
+/// The bridge or other device that a tap device is attached to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VmMaster {
     pub name: String,
@@ -122,7 +122,7 @@ pub struct VmMaster {
 /// A monitor's information about a network device.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NegotiatedFeatures {
-    /// Configured properties that concern traffic, e.g. `mq`, `mrg_rxbuf`, `host_tso4` or `rx_queue_size`.
+    /// Configured properties related to traffic, e.g. `mq`, `mrg_rxbuf`, `host_tso4` or `rx_queue_size`.
     pub set: BTreeMap<String, String>,
     /// Features accepted by the guest's driver. `None` if the monitor does not report them (before QEMU 7.2).
     pub features: Option<Vec<String>>,

@@ -6,7 +6,7 @@ use units::{BitRate, Bytes, Nanos};
 
 use crate::time::UnixMillis;
 
-/// A warning about the validity of a measurement. Shown with the number.
+/// A warning about the validity of a measurement, shown with its value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum ValidityWarning {
@@ -36,27 +36,26 @@ pub enum ValidityWarning {
     },
     /// A process of the trial did not run for some time, because it was stopped or starved of CPU time.
     Stalled { end: String, stalled: Nanos },
-    /// The measured time differs clearly from the requested one at either end of at least one connection.
+    /// The measured time of a connection differs clearly from the requested time at one end or both.
     OtherDuration {
         requested: Nanos,
         /// The measured time with the largest difference.
         measured: Nanos,
     },
-    /// The ends report different amounts of data, although the receiver read to the end of the stream.
+    /// Sent and received bytes differ, although the receiver read to the end of the stream.
     EndsDisagree {
         /// Payload accepted by the sender's socket.
         sent: Bytes,
         received: Bytes,
     },
-    /// An end ran on an emulated machine. Counts are valid, but times and rates cannot be compared with real
-    /// hardware.
+    /// An end ran on an emulated machine. Counts are valid, but do not compare times and rates with real hardware.
     Emulated,
-    /// A sender did not reach its rate, or skipped part of its schedule after a stall, because its thread, CPU or
-    /// path was too slow.
+    /// A sender did not reach its rate, or skipped part of its schedule after a stall, because the thread, CPU or path
+    /// was too slow.
     RateNotReached {
         /// Requested rate per connection.
         requested: BitRate,
-        /// Actual rate of the slowest sender's socket.
+        /// Actual rate of the slowest sender.
         achieved: BitRate,
     },
     /// The generator of an open loop sent messages late, so latencies include its delay.
@@ -69,7 +68,7 @@ pub enum ValidityWarning {
     },
     /// So many messages were lost that the percentiles of the other messages are not representative.
     Lossy { lost: u64, total: u64 },
-    /// Messages were received with numbers that were never sent. The messages were modified in transit or sent by
+    /// Messages arrived with sequence numbers that were never sent: the messages were modified in transit or sent by
     /// another host.
     Strays { strays: u64, total: u64 },
     /// The times and the rate are consistent only if the times are half round trips, as printed by sockperf.

@@ -1,4 +1,4 @@
-//! Tests invalid records. As unit tests, these tests would compile all record types twice.
+//! Tests that invalid records are rejected. Unit tests would compile all record types twice.
 
 use samples::{RunHeader, RunRecord, SCHEMA, Trial};
 use serde_json::json;

@@ -1,6 +1,6 @@
-//! `make stats`: checks every claim about a method on 1,000 data sets and prints a table. Exits with 0 if all claims
-//! hold. Arguments: `seed=N`, `sets=N`, and a substring of the method names. The argument `nights` instead prints the
-//! series that `make stats PEERS=1` passes to Apache Otava.
+//! `make stats`: checks all claims about methods on 1,000 data sets each and prints a table. Exits with 0 if they hold.
+//! Arguments: `seed=N`, `sets=N`, and a substring of the method names. The argument `nights` instead prints the series
+//! that `make stats PEERS=1` passes to Apache Otava.
 #![expect(clippy::disallowed_macros, reason = "this program prints tables")]
 
 #[path = "../tests/simulations/alarms.rs"]

@@ -10,7 +10,7 @@ use crate::{
 };
 
 pub const CONFIDENCE: f64 = 0.95;
-/// Maximum p-value of a difference, also if adjusted for many cells ([`crate::sweep::p`]).
+/// Maximum p-value of a difference. With many cells, applies to the adjusted p-value ([`crate::sweep::p`]).
 pub const MOST_P: f64 = 0.05;
 
 /// With fewer values, equality is never established, because the interval may be narrow by chance.
@@ -20,17 +20,17 @@ const BOUND: (f64, f64) = (0.05, 0.5);
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AbResult {
-    /// Ratio of the second to the first ([`Level::ratio`]).
+    /// Ratio b/a ([`Level::ratio`]).
     pub ratio: Estimate,
     pub p: f64,
-    /// Verdict for a single cell. If there are several cells, adjust their p-values and call [`Self::judged`].
+    /// Verdict for a single cell. For several cells, adjust their p-values and call [`Self::judged`].
     pub difference: Difference,
-    /// Both levels if the trials are mixtures of two.
+    /// The two levels, if both runs are mixtures of the same two levels.
     pub mixture: Option<[Part; 2]>,
     fewest: usize,
 }
 
-/// Compares a cell's trials in two independent runs, ignoring outages (0). `a` is the reference. `floor` is the
+/// Compares a cell's trials in two independent runs. Ignores outages (zeros). `a` is the reference. `floor` is the
 /// relative difference (0.02 is 2 %) by which identical runs differ beyond the spread of their trials.
 pub fn judge(a: &[f64], b: &[f64], floor: f64) -> Option<AbResult> {
     let positive = |values: &[f64]| values.iter().copied().filter(|value| *value > 0.0).collect::<Vec<_>>();
@@ -81,10 +81,10 @@ pub fn same_within(floor: f64) -> f64 {
     (BOUND_IN_FLOORS * floor.ln_1p()).exp_m1().clamp(BOUND.0, BOUND.1)
 }
 
-/// Two runs differ if the interval of the [`change`] excludes 1 and p is at most [`MOST_P`]. This takes four values
-/// on each side. They are within noise if the interval contains 1 and lies within [`same_within`] (an equivalence
-/// test: Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987). Anything else is unclear. So is an
-/// interval below [`verdict::LEAST_CONFIDENCE`], which takes three values on each side.
+/// Two runs differ if the interval of the [`change`] excludes 1 and p is at most [`MOST_P`]. This needs e.g. four
+/// values on each side. The runs are within noise if the interval contains 1 and lies within [`same_within`] (an
+/// equivalence test: Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987). Anything else is unclear,
+/// and so is any interval with a confidence below [`verdict::LEAST_CONFIDENCE`].
 pub fn difference(ratio: &Estimate, p: f64, floor: f64) -> Difference {
     let Some(change) = change(ratio, floor).filter(|it| verdict::is_sure(it.confidence)) else {
         return Difference::Unclear;
@@ -97,8 +97,8 @@ pub fn difference(ratio: &Estimate, p: f64, floor: f64) -> Difference {
     }
 }
 
-/// Widens the interval of a ratio by the floor. Their errors are independent, so the distances from the ratio are
-/// combined in quadrature (Zou and Donner, Statistics in Medicine 27, 2008).
+/// Widens the interval of a ratio by the floor. The two errors are independent, so they are combined in quadrature (Zou
+/// and Donner, Statistics in Medicine 27, 2008).
 ///
 /// Returns `None` if there is no interval of positive numbers.
 pub fn change(ratio: &Estimate, floor: f64) -> Option<Interval> {
@@ -108,7 +108,7 @@ pub fn change(ratio: &Estimate, floor: f64) -> Option<Interval> {
     fits.then(|| Interval { low: ratio.value / reach(i.low), high: ratio.value * reach(i.high), ..i })
 }
 
-/// Returns the probability of a ratio this far from 1 between equal runs. It is 5 % if [`change`] just reaches 1.
+/// Returns the probability of a ratio this far from 1 between equal runs: 5 % if [`change`] just reaches 1.
 #[must_use]
 pub fn chance(ratio: &Estimate, floor: f64) -> Option<f64> {
     let change = change(ratio, floor)?;

@@ -3,13 +3,13 @@
 use crate::describe;
 
 pub const FEWEST: usize = 8;
-/// Minimum number of groups to detect that whole groups are in different modes.
+/// Minimum number of groups for detecting groups in different modes.
 const FEWEST_GROUPS: usize = 5;
 /// Minimum fraction of values in the smaller mode.
 pub const LEAST_SHARE: f64 = 0.1;
-/// Returns the minimum Ashman's D for n values. The customary threshold of 2 is useless after a split, because
-/// halving a normal distribution gives D = 2.65, and halving a uniform one gives 3.46. By simulation, this bound is
-/// about the 98 % point of D for 8 to 120 uniform values.
+/// Returns the minimum Ashman's D for n values. The customary threshold of 2 is useless after a split, because halving
+/// a normal distribution gives D = 2.65, and halving a uniform one gives 3.46. In simulations, this bound is about the
+/// 98th percentile of D for 8 to 120 uniform values.
 pub fn least_separation(n: usize) -> f64 {
     4.0 + 28.0 / n as f64
 }
@@ -39,9 +39,9 @@ fn split(v: &[f64], least: f64, separation: f64) -> Option<TwoLevels> {
     Some(TwoLevels { low: describe::median(lower)?, high: describe::median(upper)?, share_high })
 }
 
-/// Returns the two modes of grouped values, such as the intervals of several trials. If values alternate within
-/// groups, those outside the group's main mode must number at least three and [`LEAST_SHARE`] of all values. If
-/// whole groups are in one mode, each group counts as a single observation.
+/// Returns the two modes of grouped values, e.g. of the intervals of several trials. If values alternate within groups,
+/// at least three values, and at least [`LEAST_SHARE`] of all values, must lie outside the main mode of their group.
+/// Otherwise, each group counts as a single observation.
 pub fn bimodal_within(groups: &[Vec<f64>]) -> Option<TwoLevels> {
     let levels = bimodal(&groups.concat())?;
     let is_high = |value: &&f64| (*value - levels.low).abs() > (*value - levels.high).abs();
@@ -54,16 +54,15 @@ pub fn bimodal_within(groups: &[Vec<f64>]) -> Option<TwoLevels> {
     (goes_back || are_apart(groups)).then_some(levels)
 }
 
-/// Returns whether each mode has at least two groups. By simulation, the bound is about the 99 % point of D for 5
-/// to 10 uniform values.
+/// Returns whether each mode has at least two groups. In simulations, the bound used here is about the 99th percentile
+/// of D for 5 to 10 uniform values.
 fn are_apart(groups: &[Vec<f64>]) -> bool {
     let medians = groups.iter().filter_map(|group| describe::median(group)).collect::<Vec<_>>();
     let sorted = describe::sorted(&medians).filter(|v| v.len() >= FEWEST_GROUPS);
     sorted.and_then(|v| split(&v, 2.0, 4.0 + 60.0 / v.len() as f64)).is_some()
 }
 
-/// Compares Ashman's D with its bound. Both are squared and multiplied out to avoid dividing by zero if there is no
-/// spread.
+/// Compares Ashman's D with its bound. Both sides are squared and multiplied by the spread, because it may be zero.
 fn apart(lower: &[f64], upper: &[f64], separation: f64) -> Option<bool> {
     let distance = describe::mean(upper)? - describe::mean(lower)?;
     let spread = describe::variance(lower)? + describe::variance(upper)?;

@@ -1,4 +1,4 @@
-//! Fractions and percentiles of clustered items. For example, the messages of a trial may depend on each other.
+//! Fractions and percentiles of clustered items, e.g. of messages, which may be correlated within a trial.
 
 use statrs::{
     distribution::{DiscreteCDF, Hypergeometric},
@@ -14,7 +14,7 @@ use crate::{
 const MANY: f64 = 1e6;
 const STEPS: usize = 100;
 
-/// An end is `None` if there are too few items.
+/// A bound is `None` if there are too few items.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bounds {
     pub low: Option<f64>,
@@ -53,7 +53,7 @@ pub fn fraction(clusters: &[(f64, f64)], confidence: f64) -> Option<Estimate> {
     Some(Estimate { value, interval: if clusters.len() > 1 { interval() } else { None } })
 }
 
-/// Returns the bounds of a percentile, as fractions of the pooled items (Woodruff 1952). An end is `None` if it is
+/// Returns the bounds of a percentile, as fractions of the pooled items (Woodruff 1952). A bound is `None` if it lies
 /// beyond all items.
 ///
 /// `clusters` holds the numbers of items up to the pooled percentile and of all items, for each cluster.
@@ -61,7 +61,7 @@ pub fn fraction(clusters: &[(f64, f64)], confidence: f64) -> Option<Estimate> {
 pub fn percentile(share: f64, clusters: &[(f64, f64)], confidence: f64) -> Option<Bounds> {
     let items = effective_items(clusters, share, confidence).filter(|_| share > 0.0 && share < 1.0)?;
     let miss = (1.0 - confidence) / 2.0;
-    // Probability that fewer than this number of items lie below the true percentile.
+    // Probability that fewer than `number` items lie below the true percentile.
     let fewer = |number: f64| beta_reg(items - number + 1.0, number, 1.0 - share);
     let at = |wanted: f64| {
         (fewer(items) >= wanted).then(|| bisect(f64::MIN_POSITIVE, items, |number| fewer(number) < wanted))
@@ -70,7 +70,7 @@ pub fn percentile(share: f64, clusters: &[(f64, f64)], confidence: f64) -> Optio
     Some(Bounds { low: low.map(|it| it / items), high: high.map(|it| it / items), confidence })
 }
 
-/// Returns b - a of two independent estimates (Zou and Donner 2008).
+/// Returns the difference b - a of two independent estimates (Zou and Donner 2008).
 #[must_use]
 pub fn difference(a: (f64, Bounds), b: (f64, Bounds)) -> (f64, Bounds) {
     let value = b.0 - a.0;
@@ -84,8 +84,8 @@ pub fn difference(a: (f64, Bounds), b: (f64, Bounds)) -> (f64, Bounds) {
     (value, bounds)
 }
 
-/// Returns the probability that at least this many of the affected items are in b if a and b do not differ
-/// (Fisher's exact test, one-sided). Each pair is (affected, all).
+/// Returns the probability of at least this many affected items in b if a and b do not differ (one-sided Fisher's exact
+/// test). Each pair is (affected, all).
 #[must_use]
 pub fn more_in_b(a: (u64, u64), b: (u64, u64)) -> f64 {
     let Some(before) = b.0.checked_sub(1) else { return 1.0 };

@@ -1,16 +1,16 @@
-//! Finds the candidates that may have the highest value. Some of them may have few observations.
+//! Finds the candidates that may have the highest value, even from few observations.
 
 use crate::{describe, distribution::student_quantile};
 
-/// Two-sided confidence of a comparison. It is high because a contest is evaluated repeatedly.
+/// Two-sided confidence level of a comparison. It is high because a contest is evaluated repeatedly.
 const CONFIDENCE: f64 = 0.99;
-/// Relative spread (a difference of logarithms) assumed before anything is repeated.
+/// Prior standard deviation of logarithms.
 const ASSUMED_SCATTER: f64 = 0.05;
 const ASSUMED_FREEDOM: f64 = 2.0;
 /// Weight of the pooled variance, in degrees of freedom.
 const SHARED_FREEDOM: f64 = 4.0;
 
-/// Contestants, by their index in [`Contest::of`]. Higher is better.
+/// Contestants, in the order given to [`Contest::of`]. Higher is better.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Contest(Vec<Option<Contestant>>);
 
@@ -51,8 +51,7 @@ impl Contest {
     pub fn is_below(&self, one: usize, other: usize, margin: f64) -> bool {
         let (Some(one), Some(other)) = (self.get(one), self.get(other)) else { return false };
         let variance = one.variance + other.variance;
-        // Welch-Satterthwaite would give slightly more degrees of freedom. Using the larger quantile may cost
-        // additional trials.
+        // Conservative: Welch-Satterthwaite would give slightly more degrees of freedom and may save trials.
         one.mean - other.mean - margin < -one.quantile.max(other.quantile) * variance.sqrt()
     }
 

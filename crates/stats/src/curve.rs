@@ -9,7 +9,7 @@ use crate::{
     interval::{self, Estimate},
 };
 
-/// A level within this fraction of the plateau is on it.
+/// Levels on the plateau are at most this fraction below its value.
 pub const ALIKE: f64 = 0.05;
 /// Assumed minimum relative spread of trials if no level was repeated: half of [`ALIKE`].
 pub const ASSUMED_SCATTER: f64 = 0.025;
@@ -22,10 +22,9 @@ const SEED: u64 = 0x6b6e_6565;
 pub struct Plateau {
     /// The first level on the plateau, or the last level if the curve is still rising there.
     pub index: usize,
-    /// Levels that may be the knee, in order and including `index`. After a level that is certainly on the plateau,
-    /// no further plateau levels are included.
+    /// Levels that may be the knee: a contiguous range that includes `index`.
     pub plausible: Vec<usize>,
-    /// Median of the trials on the plateau. If there are at least two trials, it has an exact interval.
+    /// Median of the trials on the plateau, with an exact interval if there are at least two.
     pub value: Estimate,
     /// The first level after the plateau that is certainly below it.
     pub falls_at: Option<usize>,
@@ -41,8 +40,8 @@ pub fn plateau(levels: &[Vec<f64>]) -> Option<Plateau> {
     plateau_of_best(&one_each)
 }
 
-/// Like [`plateau`], but each level has several settings, of which the best counts. Each drawn curve chooses the best
-/// setting anew.
+/// Like [`plateau`], but each level has several settings, and the best one counts. Each bootstrap curve chooses its own
+/// best settings.
 pub fn plateau_of_best(levels: &[Vec<Vec<f64>>]) -> Option<Plateau> {
     let fits = |value: &f64| value.is_finite() && *value > 0.0;
     if levels.len() < 2 || !levels.iter().flatten().flatten().all(fits) {
@@ -147,8 +146,8 @@ impl Draws {
     }
 }
 
-/// Returns the residuals as logarithms, scaled up because the medians were fitted to them. If no level was
-/// repeated, uses normal residuals with the spread of the plateau's levels, or at least [`ASSUMED_SCATTER`].
+/// Returns the residuals as logarithms, scaled up because the medians were fitted to them. If no level was repeated,
+/// uses normal residuals with the spread of the plateau's levels, but at least [`ASSUMED_SCATTER`].
 fn residuals(levels: &[Vec<Setting<'_>>], on: f64) -> Vec<f64> {
     let repeated: Vec<f64> = levels
         .iter()
@@ -210,7 +209,7 @@ mod tests {
         let as_if_one = several.clone().map(|level| level[0].clone());
         let (got, alone) = (plateau_of_best(&several).unwrap(), plateau(&as_if_one).unwrap());
         assert_eq!((got.index, alone.index), (1, 1));
-        // The best of eight draws exceeds a single draw, so the drawn knee is more often at this level.
+        // The best of eight draws exceeds a single draw, so bootstrap knees are more often at this level.
         assert_eq!((got.plausible, alone.plausible), (vec![1], vec![1, 2]));
         assert_eq!(plateau_of_best(&[vec![], about(&[1.0])]), None);
     }

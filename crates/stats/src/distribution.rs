@@ -19,8 +19,8 @@ pub(crate) fn binomial_half_cdf(n: usize) -> Vec<f64> {
 }
 
 /// P(T <= k) for k = 0..=n(n+1)/2, where T is Wilcoxon's signed-rank statistic of n differences that are symmetric
-/// about zero. It is exact up to n = 100, by counting subsets. Beyond that, it is a normal approximation with
-/// continuity correction (Hollander, Wolfe & Chicken, Nonparametric Statistical Methods, 3rd ed. 2014, section 3.1).
+/// about zero. Up to n = 100, it is exact (counts subsets). Beyond that, it is a normal approximation with continuity
+/// correction (Hollander, Wolfe & Chicken, Nonparametric Statistical Methods, 3rd ed. 2014, section 3.1).
 pub(crate) fn signed_rank_cdf(n: usize) -> Vec<f64> {
     let top = n * (n + 1) / 2;
     if n > EXACT_SIGNED_RANK {
@@ -51,7 +51,7 @@ pub(crate) fn subset_sums(numbers: &[usize], size: usize) -> Vec<f64> {
     ways.swap_remove(size).into_iter().map(|count| count / total).collect()
 }
 
-/// Returns the distribution of the sum if each number is included with probability 1/2.
+/// Returns the distribution of the sum of the numbers if each is included with probability 1/2.
 pub(crate) fn any_sums(numbers: &[usize]) -> Vec<f64> {
     let top = numbers.iter().sum();
     let mut chance = vec![0.0; top + 1];

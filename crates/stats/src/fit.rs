@@ -28,8 +28,8 @@ impl Fit {
     /// Fits the positive values of all results by block. The baseline comes
     /// first. Returns `None` if the baseline has no values.
     ///
-    /// The requested confidence holds for all comparisons of the run's `family` together, but for each value
-    /// separately.
+    /// The requested confidence holds for each value separately, but for all comparisons of the run's `family`
+    /// together.
     #[must_use]
     pub fn of(results: &[Blocks], again: &Blocks, family: Family) -> Option<Self> {
         let logs: Vec<Blocks> = results.iter().map(location::logarithms).collect();
@@ -70,7 +70,7 @@ impl Fit {
     fn located(&self, result: usize) -> Option<(f64, usize, f64, f64)> {
         let step = self.step(result)?;
         let own = sum_of_squares(&self.anchor.influence, &step.influence, 1.0);
-        // Within a block, a trial is assumed to vary at least as much as the workload's trials.
+        // Assume that this result varies within a block at least as much as the workload's other results.
         let shared = self.scatter.powi(2) / 2.0 / self.anchor.weight.min(step.weight).max(1.0);
         Some((self.anchor.value + step.value, self.anchor.n.min(step.n), own, shared))
     }
@@ -121,8 +121,8 @@ impl Fit {
         self.judged(|family| self.ratio_within(family, result, reference, confidence), confidence)
     }
 
-    /// Two results differ if the family's interval excludes 1. Whether they are within noise depends on the interval
-    /// of this comparison alone, so that other results in the run cannot make it unclear.
+    /// Two results differ if the family's interval excludes 1. Whether they are within noise depends on the interval of
+    /// this comparison alone, so that other results in the run cannot make the verdict unclear.
     fn judged(
         &self,
         ratio: impl Fn(Family) -> Option<Estimate>,
@@ -160,8 +160,8 @@ fn paired(step: &Location, scatter: f64, confidence: (Family, f64)) -> Option<Es
     estimate(step.value, step.variance(), scatter.powi(2) / step.weight.max(1.0), step.n, confidence)
 }
 
-/// Returns the wider of two intervals: one from the influence of the blocks, which may agree by chance if there are
-/// few, and one from the workload's variance.
+/// Returns the wider of two intervals. One uses the influence of the blocks (a few blocks may agree by chance), the
+/// other the workload's variance.
 fn estimate(
     log: f64,
     own: f64,

@@ -1,4 +1,4 @@
-//! The course of a result over successive runs (levels or a drift), and the expected range of the next run.
+//! Levels or drift of a result over successive runs, and the expected range of the next run.
 
 use crate::{
     describe,
@@ -10,7 +10,6 @@ use crate::{
 
 /// Minimum number of runs at a level.
 pub const FEWEST: usize = 4;
-/// Minimum number of runs for a shift.
 pub const FEWEST_RUNS: usize = 2 * FEWEST;
 /// Minimum relative size of a shift or drift. Smaller ones are ignored, even if they are significant.
 pub const LEAST_CHANGE: f64 = 0.03;
@@ -23,7 +22,7 @@ const INDEPENDENT_GAIN: f64 = 9.1;
 const CORRELATION_COST: f64 = 2.0;
 /// Like [`INDEPENDENT_GAIN`], for runs that follow a first-order autoregression.
 const DEPENDENT_GAIN: f64 = 18.0;
-/// Minimum gain for a drift instead of a single level: a constant, and an addition per run.
+/// Minimum gain of a drift over a single level: a constant, and an increment per run.
 const DRIFT_GAIN: (f64, f64) = (10.0, 0.06);
 /// Grid for the correlation between successive runs.
 const CORRELATIONS: [f64; 10] = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
@@ -38,9 +37,9 @@ pub enum Course {
 
 /// Fits levels or a drift to the values of successive runs (docs/methods/comparisons.md).
 ///
-/// Large shifts come from [`levels::levels`]. A wandering series resembles shifts, so a smaller shift must explain
-/// the logarithms much better than a single level with a first-order autoregression. A drift replaces the levels if
-/// it fits better for its number of parameters (Schwarz 1978).
+/// [`levels::levels`] finds large shifts. Smaller shifts may be a wandering series, so they must explain the logarithms
+/// much better than a single level with a first-order autoregression. A drift replaces the levels if it fits better for
+/// its number of parameters (Schwarz 1978).
 #[must_use]
 pub fn course(values: &[f64]) -> Option<Course> {
     let large = levels::levels(values)?;
@@ -86,7 +85,7 @@ impl Next {
         Some(Interval { low: (self.log - half).exp(), high: (self.log + half).exp(), confidence })
     }
 
-    /// Returns the probability that an unchanged run is at least as far from the middle as this value.
+    /// Returns the probability that an unchanged run is at least as far from the prediction as this value.
     #[must_use]
     pub fn p(&self, value: f64) -> f64 {
         student_tail((value.ln() - self.log) / self.deviation, self.freedom)
@@ -110,7 +109,7 @@ fn split(logs: &[f64], start: usize, end: usize, edges: &mut Vec<usize>) {
     }
 }
 
-/// Finds the place of a shift. The penalty for the place is from Zhang and Siegmund, Biometrics 63, 2007.
+/// Finds the position of a shift. The penalty for the position is from Zhang and Siegmund, Biometrics 63, 2007.
 fn shift(logs: &[f64]) -> Option<usize> {
     (logs.len() >= FEWEST_RUNS).then_some(())?;
     let n = logs.len() as f64;
@@ -134,7 +133,7 @@ fn shift(logs: &[f64]) -> Option<usize> {
     (size.abs() >= LEAST_CHANGE.ln_1p()).then_some(place)
 }
 
-/// Minus twice the log likelihood of a single level, or of two levels with the change at a given place.
+/// Minus twice the log likelihood of a single level, or of two levels with a change at a given position.
 struct Fit {
     independent: f64,
     dependent: f64,
@@ -195,7 +194,7 @@ fn drift(logs: &[f64], levels: &[Level]) -> Option<Course> {
     let slope = logs.iter().enumerate().map(|(at, log)| off(at) * (log - mean)).sum::<f64>() / spread;
     let line: f64 = logs.iter().enumerate().map(|(at, log)| (log - mean - slope * off(at)).powi(2)).sum();
     let stairs: f64 = levels.iter().map(|level| squares(&logs[level.start..level.end])).sum();
-    // A shift has a place and a size.
+    // Each shift adds a position and a size.
     let parameters = 1.0 + 2.0 * (levels.len() as f64 - 1.0);
     let gain = penalised(stairs, n) + parameters * n.ln() - penalised(line, n) - 2.0 * n.ln();
     let least = if levels.len() > 1 { 0.0 } else { DRIFT_GAIN.0 + DRIFT_GAIN.1 * n };

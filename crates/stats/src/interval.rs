@@ -3,8 +3,8 @@
 use crate::describe;
 use crate::distribution;
 
-/// Confidence of the interval that decides when to stop measuring. It is higher than in reports, because the decision
-/// is made again after every trial.
+/// Confidence level for deciding when to stop measuring. It is higher than in reports, because the decision is repeated
+/// after every trial.
 pub const TO_STOP: f64 = 0.99;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,8 +41,8 @@ impl Estimate {
 /// Exact, distribution-free interval of the median of independent values, from two order statistics (David &
 /// Nagaraja 2003, section 7.1).
 ///
-/// Uses the narrowest symmetric pair that reaches `confidence`. If there is none, uses the whole range. It attains 50
-/// % for n = 2, 75 % for 3, 87.5 % for 4, 93.75 % for 5 and 96.9 % for 6.
+/// Uses the narrowest symmetric pair that reaches `confidence`, or the whole range if none does. The whole range
+/// attains 50 % for n = 2, 75 % for 3, 87.5 % for 4, 93.75 % for 5 and 96.9 % for 6.
 pub fn median_interval(values: &[f64], confidence: f64) -> Option<Interval> {
     let sorted = describe::sorted(values).filter(|v| v.len() >= 2)?;
     let n = sorted.len();

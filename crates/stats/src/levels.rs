@@ -7,7 +7,7 @@ pub const FEWEST: usize = 5;
 /// Minimum relative size of a jump. Smaller jumps are ignored, even if they are significant.
 pub const LEAST_JUMP: f64 = 0.1;
 
-/// In longer series, neighbours are averaged first, so that a jump is located less precisely.
+/// Longer series are averaged in groups first, so jumps are located less precisely.
 const LONGEST: usize = 8192;
 
 /// Upper limit for the correlation of neighbours. Beyond it, the level itself wanders.
@@ -15,7 +15,7 @@ const MOST_LIKENESS: f64 = 0.7;
 /// Fraction of the steps, starting with the smallest, that are used to estimate the variance.
 const KEPT: f64 = 0.85;
 /// Mean square of the smallest fraction [`KEPT`] of normal values with variance 1. It is 1 - 2 q f(q) / 0.85, where f
-/// is the density and q = 1.4395 is the 92.5 % point.
+/// is the density and q = 1.4395 is the 92.5th percentile.
 const SQUARE_OF_KEPT: f64 = 0.5206;
 const MOST_OFF: f64 = 3.0;
 /// Variance inflation assumed if most values are equal.
@@ -80,7 +80,7 @@ pub fn changes(values: &[f64], penalty: f64, least: usize) -> Option<Vec<usize>>
                 (best[end], from[end]) = (cost, start);
             }
         }
-        // A start that already costs more than the best one can never win (theorem 3.1 in the paper).
+        // A start that already costs more than the best one never becomes the best (theorem 3.1 in the paper).
         starts.retain(|&start| best[start] + sums.cost(start, end) <= best[end]);
     }
     Some(back(&from, n))
@@ -98,7 +98,7 @@ fn back(from: &[usize], mut end: usize) -> Vec<usize> {
     found
 }
 
-/// Cumulative sums and sums of squares about the overall mean, so that large values lose no precision.
+/// Cumulative sums and sums of squares. Subtracting the overall mean first preserves precision.
 struct Sums {
     values: Vec<f64>,
     squares: Vec<f64>,
@@ -150,7 +150,7 @@ fn noise(values: &[f64]) -> Option<f64> {
         let square = values.windows(2).map(|pair| (pair[1] - pair[0]).powi(2)).sum::<f64>();
         return Some(square / (2 * (values.len() - 1)) as f64 * MOST_INFLATION);
     }
-    // Short series estimate the correlation poorly, and underestimating it turns waves into jumps.
+    // In short series, the estimated correlation may be too low, and waves would become jumps.
     let doubt = 1.5 / (values.len() as f64).sqrt();
     let likeness = (far / near - 1.0 + doubt).clamp(doubt.min(MOST_LIKENESS), MOST_LIKENESS);
     Some(near * (1.0 + likeness) / (2.0 * (1.0 - likeness).powi(2)))
@@ -168,8 +168,8 @@ fn level(values: &[f64], start: usize, end: usize) -> Option<Level> {
     Some(Level { start, end, value: describe::median(&values[start..end])? })
 }
 
-/// Merges neighbouring levels that are too close to be a jump. Starts with the closest pair, because a merge moves
-/// the median. A rise has the same size as the reverse fall.
+/// Merges neighbouring levels that differ too little for a jump. Starts with the closest pair, because a merge moves
+/// the median. Rises and falls count equally.
 fn join(values: &[f64], mut levels: Vec<Level>, least: f64) -> Option<Vec<Level>> {
     let apart = |pair: &[Level]| {
         let smaller = pair[0].value.abs().min(pair[1].value.abs()).max(f64::MIN_POSITIVE);

@@ -1,4 +1,4 @@
-//! Robust location of logarithms, and the influence of each block.
+//! Robust average of logarithms, and the influence of each block.
 
 use std::collections::BTreeMap;
 
@@ -16,9 +16,9 @@ pub const FEWEST: usize = 5;
 pub const LEAST_SCATTER: f64 = 0.001;
 
 const NORMAL_MAD: f64 = 0.674_489_75;
-/// A value is ignored if it is farther from the middle than this many standard deviations of the workload ...
+/// Values beyond this many standard deviations of the workload may be ignored.
 const CUT_BY_SHARED: f64 = 6.0;
-/// ... and this many of the values themselves.
+/// Ignored values must also be beyond this many standard deviations of the values themselves.
 const CUT_BY_OWN: f64 = 9.0;
 /// Cutoff for possibly bimodal values, as a multiple of the third quartile of the distances from the median.
 const CUT_BY_MODES: f64 = 4.0;
@@ -40,13 +40,13 @@ pub(crate) struct Location {
 }
 
 impl Location {
-    /// Use this for values of which nearly half may be disturbed, e.g. ratios to the baseline. `scatter` is the
-    /// workload's typical standard deviation.
+    /// For values such as ratios to the baseline, nearly half of which may be disturbed. `scatter` is the workload's
+    /// typical standard deviation.
     pub(crate) fn of(logs: &Blocks, scatter: f64) -> Option<Self> {
         Self::within(logs, CUT_BY_SHARED * scatter)
     }
 
-    /// Use this for values that may be bimodal. It includes a mode that holds a quarter of the values.
+    /// For values that may be bimodal. Includes both modes if each has at least a quarter of the values.
     pub(crate) fn of_modes(logs: &Blocks, scatter: f64) -> Option<Self> {
         let values: Vec<f64> = logs.values().copied().collect();
         let middle = describe::median(&values)?;
@@ -93,7 +93,7 @@ fn correction(n: usize) -> f64 {
     (n / (n - 1.0).max(1.0)).sqrt()
 }
 
-/// Drops values that are not positive, which cannot be part of a ratio.
+/// Drops values that are not positive, because they have no ratio.
 pub(crate) fn logarithms(values: &Blocks) -> Blocks {
     let logs = values.iter().map(|(block, value)| (*block, value.ln()));
     logs.filter(|(_, log)| log.is_finite()).collect()
@@ -106,7 +106,7 @@ pub(crate) fn scatter<'a>(groups: impl IntoIterator<Item = &'a Blocks>) -> Optio
     for group in groups.into_iter().filter(|group| group.len() > 1) {
         let logs: Vec<f64> = group.values().copied().collect();
         let middle = describe::median(&logs)?;
-        // The median of a few values is closer to them than the true value.
+        // The median of a few values is closer to them than the true median is.
         deviations.extend(logs.iter().map(|log| correction(logs.len()) * (log - middle).abs()));
     }
     Some((describe::median(&deviations)? / NORMAL_MAD).max(LEAST_SCATTER))
@@ -174,7 +174,7 @@ fn without_rounding_error(value: f64) -> f64 {
     if rounded.is_finite() && rounded > 0.0 { rounded } else { value }
 }
 
-/// Returns the lower of the two middle values. If three of six values are disturbed, the upper one is disturbed, too.
+/// Returns the lower of the two middle values. If three of six values are disturbed, so is the upper one.
 fn lower_median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! If two samples are mixtures of the same two levels, compares them level by level.
+//! Compares two samples level by level if both mix the same two levels.
 
 use crate::{bimodal, interval::Estimate, location::Level};
 

@@ -16,8 +16,8 @@ impl Family {
         self.0
     }
 
-    /// Returns the confidence for each interval so that all hold with confidence `together` (Sidak 1967). If the
-    /// comparisons share a baseline, all of them hold more often than that.
+    /// Returns the confidence that each interval needs so that all hold with confidence `together` (Sidak 1967). If
+    /// comparisons share a baseline, all hold more often than that.
     #[must_use]
     pub fn each(self, together: f64) -> f64 {
         together.powf(1.0 / self.0 as f64)

@@ -11,10 +11,10 @@ use crate::{
 /// Recommended minimum floor for repeated measurements on a shared machine.
 pub const USUAL_MINIMUM: f64 = 0.005;
 
-/// Recommended minimum floor between two runs, in which placement, addresses and neighbours may differ.
+/// Recommended minimum floor between two runs. Their placement, addresses and neighbours may differ.
 pub const USUAL_BETWEEN_RUNS: f64 = 0.02;
 
-/// Degrees of freedom of a floor with fewer pairs than a verdict needs.
+/// Minimum degrees of freedom of a floor.
 const LEAST_FREEDOM: f64 = 2.0;
 
 pub const FEWEST_RUNS: usize = 4;
@@ -23,7 +23,7 @@ pub const PLAIN: f64 = 8.0;
 /// A run is an outlier if it is more than this many median absolute deviations from the median. In simulations, 1 %
 /// of sets of four or five normal values contain an outlier. In larger sets, outliers are rarer.
 pub const FAR: f64 = 20.0;
-/// Number of runs for which a level must last on either side of a change.
+/// Number of runs that a level must last on either side of a change.
 pub const STAYED: usize = 3;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,7 +40,7 @@ impl NoiseFloor {
 }
 
 /// Returns the smallest ratio that `pairs` pairs with this standard deviation of log ratios can distinguish from 1.
-/// If the baseline's ratio to itself is larger and excludes 1, returns that ratio. The floor is at least
+/// Returns the baseline's ratio to itself if it is larger and its interval excludes 1. The floor is at least
 /// [`USUAL_MINIMUM`].
 pub(crate) fn floor(ratio: &Estimate, pairs: usize, scatter: f64, confidence: f64) -> Option<NoiseFloor> {
     if pairs < 2 {
@@ -115,8 +115,8 @@ fn without_a_change(steps: &[f64]) -> Vec<f64> {
     if stayed && plain { others } else { steps.to_vec() }
 }
 
-/// Degrees of freedom of the mean absolute successive difference. They are those of the chi-square distribution with
-/// the same relative variance.
+/// Degrees of freedom of the mean absolute successive difference, from the chi-square distribution with the same
+/// relative variance.
 fn freedom(values: usize) -> f64 {
     let n = values as f64;
     let squared_mean = 4.0 / PI;

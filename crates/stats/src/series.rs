@@ -9,7 +9,7 @@ use crate::{
 };
 
 pub const FEWEST: usize = 10;
-/// In longer series, neighbours are averaged first. This preserves slow changes, which matter most.
+/// Longer series are averaged in groups first. This preserves slow changes, which matter most.
 const LONGEST: usize = 4096;
 const MOST_LAGS: usize = 2000;
 
@@ -84,7 +84,7 @@ fn cosine(values: &[f64], wave: usize) -> f64 {
     sum * (2.0 / n).sqrt()
 }
 
-/// Averages neighbours to get at most `most` values. Drops an incomplete last group.
+/// Averages groups of neighbours to get at most `most` values. Drops an incomplete last group.
 pub(crate) fn grouped(values: &[f64], most: usize) -> Cow<'_, [f64]> {
     if values.len() <= most {
         return Cow::Borrowed(values);

@@ -33,7 +33,7 @@ const MOST_LIKENESS: f64 = 0.97;
 const LEAST_SQUARES: f64 = 1e-300;
 /// The shortest time constant to try, in values, and the ratio between successive ones.
 const TIME_CONSTANTS: (f64, f64) = (0.7, 1.4);
-/// Minimum length of a series with a slow start, in time constants. After four, 2 % of the difference remains.
+/// Minimum length of a series with a slow start, in time constants. After four of them, 2 % of the difference remains.
 const MANY_CONSTANTS: f64 = 4.0;
 /// A series has settled once it is within this fraction of the final value.
 const SETTLED: f64 = 0.02;
@@ -47,25 +47,25 @@ pub enum Stationarity {
         to: f64,
     },
     Levels(Vec<Level>),
-    /// The series starts at another value and settles after this many values.
+    /// The series starts at a different level and settles after this many values.
     SlowStart {
         from: f64,
         to: f64,
         settled: usize,
     },
     Stall(Vec<Range<usize>>),
-    /// The series varies between these values, and no single kind of change explains it best.
+    /// The series varies between these values, and no kind of change explains it best.
     Unsteady {
         low: f64,
         high: f64,
     },
 }
 
-/// A series has stalled if some stretches have no data. Otherwise, this function skips an abrupt warm-up
-/// ([`warmup::cut`]) and compares four models of the remainder: one level, a straight line, an exponential approach
-/// to a final level, and jumps between levels. Each has first-order autocorrelated errors and costs n ln(s / n) + k
-/// ln n. Here s is the sum of squared prediction errors, and k is 0 for one level, 3 for a line, and 5 for an
-/// exponential or for each jump (after Shi, Gallagher, Lund & Killick 2022).
+/// A series with stretches without data has stalled. Otherwise, this function skips an abrupt warm-up ([`warmup::cut`])
+/// and compares four models of the remainder: one level, a straight line, an exponential approach to a final level, and
+/// jumps between levels. Each has first-order autocorrelated errors and costs n ln(s / n) + k ln n. Here s is the sum
+/// of squared prediction errors, and k is 0 for one level, 3 for a line, and 5 for an exponential or for each jump
+/// (after Shi, Gallagher, Lund & Killick 2022).
 pub fn stationarity(values: &[f64]) -> Option<Stationarity> {
     let middle = describe::median(values)?;
     if values.len() < 2 * levels::FEWEST {

@@ -18,13 +18,12 @@ pub struct Cell<'a> {
 
 /// Returns the adjusted p-values, in the order given. A cell gets `None` unless it has two values in each run.
 ///
-/// A cell has two tests, a rank test ([`permutation::two_sample`]) and Student's t-test on logarithms. Each p-value
-/// is divided by the test's fraction of the error rate ([`STUDENTS_SHARE`]). [`multiple::benjamini_hochberg`] then
-/// adjusts the smaller one. The result is never below the p of the rank test, so four values on each side remain
-/// the minimum.
+/// Each cell gets a rank test ([`permutation::two_sample`]) and Student's t-test on logarithms. Each p-value is divided
+/// by the test's fraction of the error rate ([`STUDENTS_SHARE`]). [`multiple::benjamini_hochberg`] then adjusts the
+/// smaller one. The result is never below the p of the rank test, so four values on each side remain the minimum.
 ///
-/// Student's test uses the cell's own variance or the median of its group, whichever is larger, because bimodal
-/// values hardly vary if all trials of a run happen to be in one mode.
+/// Student's test uses the cell's own variance or the median of its group, whichever is larger, because a bimodal cell
+/// hardly varies if all trials of a run happen to be in one mode.
 #[must_use]
 pub fn p(cells: &[Cell<'_>]) -> Vec<Option<f64>> {
     let looks: Vec<Option<Look>> = cells.iter().map(Look::of).collect();

@@ -6,9 +6,9 @@ use crate::noise::NoiseFloor;
 /// Minimum confidence of the interval and the floor for a difference. Five paired blocks reach 0.9.
 pub const LEAST_CONFIDENCE: f64 = 0.9;
 
-/// Maximum extent of an interval "within noise", in noise floors.
+/// Maximum distance from 1 of an interval "within noise", in noise floors.
 const WIDEST_IN_FLOORS: f64 = 3.0;
-/// Maximum extent of an interval that is within noise, as a relative difference, no matter how large the floor is.
+/// Maximum relative distance from 1, regardless of the floor.
 const MOST_OPEN: f64 = 0.25;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

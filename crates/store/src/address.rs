@@ -38,12 +38,12 @@ const SECRETS: [&str; 5] = ["password", "passwd", "sslpassword", "pgpassword", "
 /// Debian's default folder for sockets.
 const SOCKETS: &str = "/var/run/postgresql";
 const PORT: u16 = 5432;
-/// A connection may be silent for at most this time. The system's default is several hours.
+/// Maximum silence on a connection. The system's default is several hours.
 const SILENCE: Duration = Duration::from_secs(30);
 const PROBES: (Duration, u32) = (Duration::from_secs(10), 3);
 
 impl Location {
-    /// Rejects addresses in forms other than `postgres://` or `postgresql://`, because a password in them would become
+    /// Rejects database addresses that do not start with `postgres://` or `postgresql://`: their passwords would become
     /// part of a file name.
     pub fn parse(place: &Path) -> Result<Self, StoreError> {
         let strip =
@@ -76,7 +76,7 @@ impl ServerAddress {
         let (authority, database) = head.split_once('/').unwrap_or((head, ""));
         let (user, hosts) =
             authority.split_once('@').map_or((None, authority), |(user, hosts)| (Some(user), hosts));
-        // If there were a second @, a part of the password would appear as the host.
+        // With a second @, part of the password would appear as the host.
         if [hosts, database, query].iter().any(|part| part.contains('@')) {
             return Err("write @, :, / and ? in a user name or password as %40, %3A, %2F and %3F".to_owned());
         }
@@ -140,8 +140,8 @@ impl<'a> Parameters<'a> {
                 Ok((SslMode::Require, Certificate::Checked { authorities: file.clone() }))
             }
             ("verify-full", None) => {
-                Err("sslmode=verify-full needs sslrootcert=FILE, as PEM the certificate of \
-                                          the authority that signed the server's"
+                Err("sslmode=verify-full needs sslrootcert=FILE, the PEM certificate of \
+                                          the CA that signed the server's certificate"
                     .to_owned())
             }
             (_, Some(_)) => Err("sslrootcert requires sslmode=verify-full".to_owned()),
@@ -153,7 +153,7 @@ impl<'a> Parameters<'a> {
     }
 }
 
-/// Detects a file name that looks like a database address in another form, which may contain a password.
+/// Detects a file name that looks like a database address in another form. It may contain a password.
 fn mistaken_address(text: &str) -> Option<&'static str> {
     let is_around = |c: char| c.is_whitespace() || c == '\'' || c == '"';
     let text = text.trim_start_matches(is_around).to_lowercase();
@@ -176,7 +176,7 @@ fn mistaken_address(text: &str) -> Option<&'static str> {
     (has_password && !is_path).then_some("`postgres://` is missing before the user")
 }
 
-/// Builds the connection settings without hosts, which are tried one by one.
+/// Builds the connection settings without the hosts, which are tried one by one.
 fn settings(user: Option<&str>, database: &str, others: &[&str]) -> Result<Config, String> {
     let user = user.map(|user| format!("{user}@")).unwrap_or_default();
     let address = format!("postgresql://{user}/{database}?{}", others.join("&"));
@@ -193,7 +193,7 @@ fn settings(user: Option<&str>, database: &str, others: &[&str]) -> Result<Confi
     Ok(settings)
 }
 
-/// Returns a name like `plumb 4711 on h1` for other users of the database.
+/// Returns the name that other users of the database see, e.g. `plumb 4711 on h1`.
 fn own_name() -> String {
     let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     match host.trim() {
@@ -207,7 +207,7 @@ fn decoded(text: &str) -> Result<String, String> {
     text.map(String::from).map_err(|_| "a %-encoded part is not valid UTF-8".to_owned())
 }
 
-/// The message omits the text, which may be a password if the @ is missing.
+/// The message omits the text: without an @, it may be a password.
 fn port(text: &str) -> Result<u16, String> {
     text.parse()
         .map_err(|_| "a port is not a number below 65536, or an @ is missing before the host".to_owned())

@@ -1,4 +1,4 @@
-//! Pages of the run list, a run's progress, and a run's new trials.
+//! Pages of the run list, and the progress and new trials of a run.
 
 use samples::{RunId, RunState, Trial};
 
@@ -13,7 +13,7 @@ use crate::{
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunFilter {
-    /// A part of the run's name, scenario name or title. Ignores the case of ASCII letters.
+    /// Part of the run's name, scenario name or title. Ignores the case of ASCII letters.
     pub text: String,
     pub scenario: Option<String>,
     pub state: Option<RunState>,
@@ -39,7 +39,7 @@ pub struct RunProgress {
 }
 
 impl Store {
-    /// The cost does not depend on the number of stored runs, except for runs that the filter skips.
+    /// The cost depends on the runs that the filter skips, but not on the total number of runs.
     pub fn browse(
         &self,
         filter: &RunFilter,

@@ -12,7 +12,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::location::Certificate;
 
-/// The maximum size of a CA file in bytes. An operating system's bundle has 0.25 MB.
+/// The maximum size of a CA file in bytes. An operating system's CA bundle has 0.25 MB.
 const LONGEST: u64 = 4 << 20;
 
 pub(crate) fn encryption(certificate: &Certificate) -> Result<MakeRustlsConnect, String> {
@@ -51,8 +51,8 @@ fn roots(file: &Path) -> Result<RootCertStore, String> {
     Ok(roots)
 }
 
-/// Accepts any certificate, like libpq without verification. The connection is encrypted, but the server may
-/// be an impostor.
+/// Accepts any certificate, like libpq without verification: the connection is encrypted, but the server may be an
+/// impostor.
 #[derive(Debug)]
 struct AnyCertificate(Arc<CryptoProvider>);
 

@@ -1,4 +1,4 @@
-//! Locks on runs in progress. A lock is released when its process ends for any reason.
+//! Locks on runs in progress. Locks are released when their process ends for any reason.
 
 mod file;
 mod server;
@@ -40,7 +40,7 @@ impl Store {
         Ok(Claim { _lock: lock })
     }
 
-    /// Returns whether the run is in progress, by briefly taking a shared lock. A process that claims the run at that
+    /// Returns whether the run is in progress. Takes a shared lock for this: a process that claims the run at that
     /// moment gets [`StoreError::UnderWay`].
     #[must_use]
     pub fn is_under_way(&self, run: &RunId) -> bool {
@@ -58,7 +58,7 @@ impl Store {
     pub fn claim_new(&self, wanted: &str) -> Result<(RunId, Claim), StoreError> {
         let mut id = RunId(wanted.to_owned());
         for number in 2.. {
-            // Claims the run before looking it up, because a run that is just starting is not in the store yet.
+            // Claim the run before looking it up, because a starting run is not in the store yet.
             let claim = self.claim(&id);
             let known = self.runs()?.iter().any(|run| run.id == id);
             match claim {

@@ -48,7 +48,7 @@ struct Polled {
 }
 
 impl Client {
-    /// Connects to a server within `reach`, including the handshakes. `limit` applies to each reply.
+    /// Connects to a server and completes the handshakes within `reach`. `limit` applies to each reply.
     pub(crate) fn connect<T>(
         (target, host): (Target, &str),
         settings: &Config,
@@ -100,7 +100,7 @@ impl Client {
         runtime.block_on(connection.answer(client.batch_execute(sql)))
     }
 
-    /// Runs a statement in a single exchange, with parameter types instead of a separate prepare. Returns the number
+    /// Runs a statement in a single exchange, by sending parameter types instead of preparing first. Returns the number
     /// of rows written.
     pub(crate) fn ask<'a>(
         &mut self,

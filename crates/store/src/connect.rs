@@ -34,8 +34,8 @@ pub(crate) fn connected(address: &ServerAddress, patience: Duration) -> Result<C
     Ok(client)
 }
 
-/// Resolves names itself, because the client library would start a thread for that, and a process with several
-/// threads cannot enter a user namespace.
+/// Resolves names itself: the client library would start a thread, and a process with several threads cannot enter a
+/// user namespace.
 fn connected_to(
     settings: &Config,
     (host, port): (&str, u16),
@@ -78,7 +78,7 @@ where
     })
 }
 
-/// Returns settings with which the server detects dead clients within a minute and permits idle connections during
+/// Returns settings that make the server detect dead clients within a minute and permit idle connections during
 /// measurements. Omits settings that an older server lacks.
 fn session_settings(patience: Duration) -> String {
     let patience = patience.as_millis().clamp(1, i32::MAX as u128);

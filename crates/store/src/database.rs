@@ -1,5 +1,4 @@
-//! The common interface of SQLite and PostgreSQL. The SQL must be valid for both, and `?1` stands for the
-//! first value.
+//! The common interface of SQLite and PostgreSQL. The SQL must be valid for both, and `?1` is the first value.
 
 use std::{ops::Deref, path::PathBuf};
 
@@ -104,7 +103,7 @@ impl Database {
                 session.begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")?;
             }
             (Self::Server(session), TransactionKind::Write) => {
-                // The connection that holds a claim may have failed on its own.
+                // The separate connection that holds a claim may have failed.
                 session.renew_claims()?;
                 session.begin("BEGIN ISOLATION LEVEL READ COMMITTED")?;
             }

@@ -57,7 +57,7 @@ pub(crate) fn is_away(error: &tokio_postgres::Error) -> bool {
     error.is_closed() || reason.is_some_and(|error| !is_refused(error))
 }
 
-/// The name of the operation that copies an import from the connection's temporary table.
+/// Name of the operation that copies an import from the connection's temporary table.
 pub(crate) const IMPORT: &str = "import into";
 
 #[derive(Debug, Clone)]

@@ -42,8 +42,8 @@ pub enum StoreError {
     )]
     Foreign { place: Location },
     #[error(
-        "{path} has an object `{name}` ({kind}) that plumb did not create in this form, which could delete \
-         or forge results; nothing was \
+        "{path} has an object `{name}` ({kind}) that plumb did not create in this form. It could delete \
+         or forge results, so nothing was \
          changed in the file. {advice}, or choose another file",
         path = path.display(), name = name.escape_debug(), advice = without(kind)
     )]
@@ -58,7 +58,7 @@ pub enum StoreError {
         "cannot read {what} of run {run} in {place}: {reason}; to continue without the run, remove it with `plumb runs remove {run}`"
     )]
     Unreadable { place: Location, run: RunId, what: String, reason: String },
-    /// A record could not be read back, so it was not stored.
+    /// The record could not have been read back, so it was not stored.
     #[error("cannot store {what} of run {run}: {reason}; it contains a number that is not finite")]
     Unkeepable { run: RunId, what: String, reason: String },
     #[error("run {run} already exists; resume it, or start a new run with another name")]
@@ -77,7 +77,7 @@ pub enum StoreError {
     )]
     IsBaseline { run: RunId, names: String },
     #[error(
-        "invalid store address: {reason}; the format is \
+        "invalid store address: {reason}; use \
          postgres://USER@HOST:PORT/DATABASE?sslmode=verify-full&sslrootcert=FILE, or start a file name with ./ or /"
     )]
     Address { reason: String },

@@ -14,8 +14,8 @@ use crate::{
     value::values,
 };
 
-/// Trials go to a temporary table first, so that other processes are not blocked. SQLite keeps this table in a
-/// separate file.
+/// Trials go to a temporary table first, so as not to block other processes. SQLite keeps this table in a separate
+/// file.
 fn spool_sql(integer: &str) -> String {
     format!(
         "CREATE TEMP TABLE spool (
@@ -52,8 +52,8 @@ struct SpooledTrial {
 }
 
 impl Store {
-    /// A short transaction at the end commits everything, so other processes can write until then. Nothing is stored if
-    /// `work` fails. Returns the name of the run, with a number appended if the name is taken.
+    /// Commits everything in one short transaction at the end, so other processes can write until then. Stores nothing
+    /// if `work` fails. Returns the name of the run, with a number appended if the name is taken.
     pub fn import<E: From<StoreError>>(
         &mut self,
         run: &RunId,

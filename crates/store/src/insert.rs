@@ -86,7 +86,7 @@ pub(crate) fn insert_end(
     end: &ResultEnd,
     text: &str,
 ) -> Result<(), WriteError> {
-    // Deletes the earlier row first, so that the new one comes last.
+    // Delete the earlier row first, so that the new one comes last.
     transaction.execute("DELETE FROM ended WHERE run = ?1 AND result = ?2", &values![number, &end.result])?;
     let sql = "INSERT INTO ended (run, result, record) VALUES (?1, ?2, ?3)";
     transaction.execute(sql, &values![number, &end.result, text])?;

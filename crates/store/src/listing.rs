@@ -150,7 +150,7 @@ fn header(database: &Database, run: &RunId) -> Result<Option<HeaderRow>, Databas
     database.query_row(sql, &values![&run.0], |row| HeaderRow::of(row, 0))
 }
 
-/// Parses each row in place, because the texts of thousands of trials would take more memory than the records.
+/// Parses each row in place: the texts of thousands of trials would take more memory than the records.
 fn trials(
     snapshot: &Database,
     number: i64,

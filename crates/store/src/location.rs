@@ -13,7 +13,7 @@ pub enum Location {
 #[derive(Debug, Clone)]
 pub struct ServerAddress {
     pub(crate) settings: Config,
-    /// The hosts and ports, in the order of attempts. If a host is a path, it is the folder of a socket.
+    /// The hosts and ports, in the order of attempts. A host that is a path is the folder of a socket.
     pub(crate) hosts: Vec<(String, u16)>,
     pub(crate) certificate: Certificate,
     pub(crate) shown: String,
@@ -22,7 +22,7 @@ pub struct ServerAddress {
 #[derive(Debug, Clone)]
 pub(crate) enum Certificate {
     Unchecked,
-    /// The certificate must match the host name, and a CA in this file must have signed it.
+    /// The certificate must match the host name and be signed by a CA in this file.
     Checked {
         authorities: PathBuf,
     },

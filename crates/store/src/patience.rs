@@ -45,7 +45,7 @@ impl<'a> PatientStore<'a> {
             let place = store.location().to_string();
             if matches!(error, StoreError::Moved { .. }) && store.follow_path(run).is_ok() {
                 (self.notify)(&format!(
-                    "{place} was deleted or moved: the run continues in a new file there, including all earlier results"
+                    "{place} was deleted or moved: the run continues in a new file there, with all earlier results"
                 ));
                 continue;
             }
@@ -79,7 +79,7 @@ impl Sink for PatientStore<'_> {
     }
 
     fn ended(&mut self, run: &RunId, end: &ResultEnd) -> Result<(), StoreError> {
-        self.keep(run, &format!("The end of {}", end.result), |store| store.ended(run, end))
+        self.keep(run, &format!("The stop reason of {}", end.result), |store| store.ended(run, end))
     }
 
     fn machine_changed(&mut self, run: &RunId, change: &MachineChange) -> Result<(), StoreError> {

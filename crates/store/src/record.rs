@@ -14,8 +14,8 @@ pub(crate) fn trial_text(run: &RunId, trial: &Trial) -> Result<String, StoreErro
     trial.text().map_err(|error| unkeepable(run, format!("trial {}", trial.index), &error))
 }
 
-/// Writes a trial as JSON. Does not check that the trial can be read back, because importers produce only finite
-/// numbers and the log can be imported again.
+/// Writes a trial as JSON. Does not check that it can be read back: importers only produce finite numbers, and a log
+/// can be imported again.
 pub(crate) fn trial_text_into<'a>(
     buffer: &'a mut Vec<u8>,
     run: &RunId,

@@ -11,7 +11,7 @@ const REMEDIES: &str = "-remedies";
 impl Store {
     /// Returns the newest other runs of A's scenario that `counts` accepts. The store need not contain A and B.
     ///
-    /// Unreadable runs are skipped, because the other runs only improve the noise estimate.
+    /// Skips unreadable runs, because the other runs only improve the noise estimate.
     pub fn others(
         &self,
         a: &RunRecord,

@@ -20,7 +20,7 @@ use crate::{
 };
 
 const REPORTED: usize = 10;
-/// If the highest row number is unknown, this many row numbers are tried after the last row that was read in order.
+/// If the highest row number is unknown, try this many numbers after the last row that could be read in order.
 const FURTHER: i64 = 10_000;
 
 #[derive(Debug)]
@@ -38,7 +38,7 @@ pub struct RepairedRun {
 }
 
 impl Store {
-    /// Returns no messages if the file is intact, or if the store is a server, which checks its own files.
+    /// Returns messages about damage. There are none for a server, which checks its own files.
     pub fn integrity(&self) -> Result<Vec<String>, StoreError> {
         match self.complaints() {
             Err(StoreError::Corrupt { reason, .. }) => Ok(vec![reason]),
@@ -72,7 +72,7 @@ impl Store {
         let new_path = sibling(&path, "repaired");
         // An interrupted repair may have left this file behind.
         let _ = fs::remove_file(&new_path);
-        // SQLite would follow a symlink planted by another user, so the file is created safely.
+        // SQLite would follow a symlink from another user, so create the file safely.
         let failed = |error: sys::Error| StoreError::Folder { folder: path.clone(), source: error.into() };
         output_file::write_new(&new_path, b"", 0o666).map_err(failed)?;
         let mut new = Self::open_with_patience(&new_path, self.place.patience)?;

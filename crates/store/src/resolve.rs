@@ -49,7 +49,7 @@ fn choose(text: &str, runs: &[RunListing]) -> Result<RunId, StoreError> {
 
 fn newest(text: &str, scenario: Option<&str>, runs: &[RunListing]) -> Result<RunId, StoreError> {
     let mut meant = runs.iter().filter(|run| scenario.is_none_or(|name| run.scenario == name)).peekable();
-    // Skips runs that were interrupted before their first trial, if other runs have results.
+    // Skip runs that were interrupted before their first trial, if other runs have results.
     let newest = meant.peek().copied();
     meant.find(|run| run.completed > 0).or(newest).map(|run| run.id.clone()).ok_or_else(|| match scenario {
         Some(name) if !runs.is_empty() => no_run_of(text, name, runs),

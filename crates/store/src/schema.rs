@@ -1,5 +1,5 @@
-//! The database schemas and their migrations. Files are marked by `user_version` and `application_id`, and
-//! servers by a comment.
+//! The database schemas and their migrations. `user_version` and `application_id` mark files, and a comment marks
+//! databases on servers.
 
 mod objects;
 
@@ -80,7 +80,7 @@ fn has_migrations(database: &Database) -> Result<bool, DatabaseError> {
 
 fn format(database: &Database, place: &Place) -> Result<u32, StoreError> {
     let explain = place.explain("read the format of");
-    // Reads in one transaction, because another process may be creating the tables.
+    // Read in one transaction, because another process may be creating the tables.
     let look = database.transaction(TransactionKind::Read).map_err(&explain)?;
     let is_marked = is_marked(&look).map_err(&explain)?;
     let has_tables = has_tables(&look).map_err(&explain)?;
@@ -138,8 +138,8 @@ fn writer(database: &Database) -> Option<String> {
 
 fn migrate(database: &Database) -> Result<(), DatabaseError> {
     if let Some(file) = database.file() {
-        // Returns the space of removed runs to the file system. The setting takes effect only before the first table
-        // is created.
+        // Return the space of removed runs to the file system. This only takes effect before the first table is
+        // created.
         file.pragma_update(None, "auto_vacuum", "FULL")?;
     }
     let transaction = database.transaction(TransactionKind::Write)?;

@@ -1,4 +1,4 @@
-//! A server connection that reconnects after a failure outside of transactions and renews its claims.
+//! A server connection that reconnects after failures outside of transactions and then renews its claims.
 
 use std::{
     cell::{Cell, RefCell},
@@ -29,7 +29,7 @@ impl Session {
         let mut client = connected(address, patience)?;
         let mut address = address.clone();
         if address.settings.get_user().is_none() {
-            // The default user name changes in a user namespace, which this process may enter before reconnecting.
+            // Before reconnecting, this process may enter a user namespace, where the default user name differs.
             let mut name = String::new();
             let sql = "SELECT session_user::text";
             let _ = ask(&mut client, sql, &[], &mut |row| row.get(0).map(|user| name = user))?;

@@ -1,5 +1,5 @@
 //! A connection to a PostgreSQL server with a limit on what the server may send. The client library buffers whole
-//! messages, and a message may declare up to 2 GiB.
+//! messages, which may declare up to 2 GiB.
 
 use std::{
     io,

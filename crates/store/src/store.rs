@@ -25,8 +25,8 @@ use crate::{
 
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A store, which several processes may have open at the same time. Files use a rollback journal and are complete
-/// while no process writes, so they can be copied and read from a read-only location.
+/// Several processes may have a store open at the same time. Files use a rollback journal and are complete while no
+/// process writes, so they can be copied, or read from a read-only location.
 #[derive(Debug)]
 pub struct Store {
     pub(crate) database: Database,
@@ -162,7 +162,7 @@ pub(crate) fn number_of(database: &Database, run: &RunId) -> Result<i64, WriteEr
         .ok_or_else(|| WriteError::Refused(StoreError::no_such_run(run)))
 }
 
-/// If an identical trial exists, an earlier attempt stored it and only the reply was lost.
+/// If an identical trial exists, an earlier attempt stored it, and only the reply was lost.
 fn store_trial(
     transaction: &Transaction<'_>,
     run: &RunId,
@@ -208,7 +208,7 @@ fn connect(place: &Place) -> Result<Database, DatabaseError> {
     // Without SQLITE_OPEN_URI, a path is never interpreted as a URI.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
     let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    // Disables code in the schema, because the file may come from another user.
+    // Disable code in the schema, because the file may come from another user.
     for (setting, is_on) in [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
         (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),

@@ -63,7 +63,7 @@ impl From<bool> for Value<'_> {
 
 impl<'a> From<&'a str> for Value<'a> {
     fn from(text: &'a str) -> Self {
-        // PostgreSQL cannot store NUL. JSON escapes NUL, and other texts serve only for searching and listing.
+        // PostgreSQL cannot store NUL. JSON escapes NUL, and other texts are only for searching and listing.
         Self::Text(match text.contains('\0') {
             true => text.replace('\0', "\u{2400}").into(),
             false => text.into(),

@@ -40,7 +40,7 @@ fn detects_changed_digit_in_any_stored_number() {
             *digit = if *digit == b'7' { b'4' } else { b'7' };
             fs::write(&path, flipped).expect("writes");
             let record = Store::open(&path).and_then(|store| store.load(&header.id)).expect("loads");
-            // The changed number was in an unused copy in another SQLite page.
+            // The changed number was in an unused copy on another page.
             if record.unreadable.is_empty() {
                 assert_eq!(record.trials, (0..5).map(trial).collect::<Vec<_>>(), "{number} at {at}");
                 continue;

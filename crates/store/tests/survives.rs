@@ -61,8 +61,8 @@ fn variable(name: &str) -> Option<String> {
     env::var(name).ok()
 }
 
-/// Runs a test with STORE_PATH on a small file system in a private mount namespace, which requires root or
-/// unprivileged user namespaces.
+/// Runs a test with STORE_PATH on a small file system in a private mount namespace. Requires root or unprivileged user
+/// namespaces.
 #[expect(clippy::disallowed_macros, reason = "prints the reason for skipping")]
 fn on_a_mount(options: &str, test: &str) {
     let (folder, _path) = place();

@@ -1,4 +1,4 @@
-//! Queries a scenario's stored runs: the last start, the bytes sent, and the latest results.
+//! Queries a scenario's stored runs for the last start, the bytes sent and the latest results.
 
 use std::{
     collections::BTreeMap,
@@ -21,7 +21,7 @@ use crate::{
 const SEARCHED: usize = 40;
 /// Number of recent runs for estimating the bytes that a run sends.
 const EXPECTED: usize = 10;
-/// Size of the cache in runs. There cannot be that many runs in a day.
+/// Size of the cache in runs. A day never has this many.
 const MOST: usize = 4000;
 
 type Key = (i64, RunId, u32);
@@ -63,7 +63,7 @@ impl Archive {
         self.store()?.map(|store| store.baseline(name)).transpose()
     }
 
-    /// Ignores runs that start in the future. They were stored while the clock was ahead.
+    /// Ignores runs that start in the future: they were stored while the clock was ahead.
     pub fn last(&self, digest: &str, now: UnixMillis) -> Result<Option<UnixMillis>, StoreError> {
         let Some(store) = self.store()? else { return Ok(None) };
         let runs = store.runs_of(digest)?;
@@ -100,7 +100,7 @@ impl Archive {
         Ok(runs.iter().filter_map(|run| self.stored_run(&store, run)).map(|run| run.bytes).sum())
     }
 
-    /// Returns the median of recent runs, so that a single run with unusually many trials has no effect.
+    /// Returns the median bytes of recent runs, so that a single unusually long run has no effect.
     pub fn expected(&mut self, digest: &str) -> Result<Option<Bytes>, StoreError> {
         let Some(store) = self.store()? else { return Ok(None) };
         let runs = complete(&store, digest)?;
@@ -156,7 +156,7 @@ impl Archive {
     }
 }
 
-/// Returns the complete runs, newest first. Omits tests of remedies, because they measure something else.
+/// Returns the complete runs, newest first. Omits tests of remedies, which measure something else.
 fn complete(store: &Store, digest: &str) -> Result<Vec<RunListing>, StoreError> {
     let mut runs = measured(store, digest)?;
     runs.retain(|run| run.state == RunState::Complete);
@@ -172,7 +172,7 @@ fn measured(store: &Store, digest: &str) -> Result<Vec<RunListing>, StoreError> 
     Ok(all.iter().filter(measured).cloned().collect())
 }
 
-/// Returns a run that passed. If no run has passed yet, returns the previous run.
+/// Returns a run that passed, or the previous run if none has passed yet.
 fn reference(
     store: &Store,
     runs: &[RunListing],
@@ -197,7 +197,7 @@ fn compared(
     remembered: &ScenarioState,
 ) -> Result<RunComparison, StoreError> {
     let (a, b) = (store.load(against)?, store.load(run)?);
-    // Exclude runs with an active regression, because it is not run-to-run noise.
+    // Exclude runs with an active regression: it is not noise between runs.
     let is_usual =
         |other: &RunListing| remembered.regressed_since.is_none_or(|(since, _)| other.started < since);
     let others = store.others(&a, &b, is_usual)?;

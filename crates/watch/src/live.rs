@@ -17,8 +17,8 @@ pub use self::{
     state::{Boot, Current, Message, State, Tone, mark, one_line},
 };
 
-/// Minimum time between analyses, as a multiple of the last analysis's duration. Limits analyses to 1/50 of the
-/// run's time.
+/// Minimum time between analyses, as a multiple of the last analysis's duration. Limits analyses to 1/50 of the run's
+/// time.
 const BETWEEN: u32 = 50;
 
 #[derive(Debug)]

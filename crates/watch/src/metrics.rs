@@ -23,7 +23,7 @@ pub struct Latest {
 }
 
 impl Metrics {
-    /// Starts all counters at 0, because a rate needs a sample before the first event.
+    /// Starts all counters at 0: a rate needs a sample before the first event.
     pub fn new<'a>(scenarios: impl Iterator<Item = &'a str>, budget: Option<Bytes>) -> Self {
         let count = |scenario: &str, verdict: &Verdict| ((scenario.to_owned(), verdict.word()), 0);
         let counts =

@@ -1,4 +1,4 @@
-//! The report of a measurement: a line of text, and a document for programs.
+//! The report of a measurement, as a line of text and as a document for programs.
 
 use findings::{ComparisonVerdict, Estimate, Gate, GateOutcome, ResultComparison, RunLevelShift, RunResult};
 use jiff::Timestamp;
@@ -177,7 +177,7 @@ fn measured(result: &RunResult, compared: &[ResultComparison]) -> MeasuredResult
 }
 
 impl MeasuredResult {
-    /// Formats `node-to-node, throughput 25.6 Gbit/s (24.9 to 26.1), +1.2 %`.
+    /// Formats e.g. `node-to-node, throughput 25.6 Gbit/s (24.9 to 26.1), +1.2 %`.
     fn text(&self) -> String {
         let scale = Scale::of(self.metric, self.value.estimate);
         let interval = self.value.interval.as_ref().map(|it| format!(" ({})", scale.range(it)));
@@ -187,7 +187,7 @@ impl MeasuredResult {
     }
 }
 
-/// Formats `a/b/bulk: 12.4 to 10.1 Gbit/s since quick-20261125-010003`.
+/// Formats e.g. `a/b/bulk: 12.4 to 10.1 Gbit/s since quick-20261125-010003`.
 fn shift(shift: &RunLevelShift) -> String {
     let scale = Scale::of(shift.metric, shift.before);
     let (before, after) = (scale.number(shift.before), scale.quantity(shift.after));

@@ -8,14 +8,14 @@ use units::Nanos;
 /// In milliseconds.
 pub const DAY: i64 = 24 * 3600 * 1000;
 
-/// Delay before a retry. It is the interval divided by the first value, but at most the second value.
+/// Delay before a retry: the interval divided by this number, but at most this duration.
 const AGAIN: (i64, Nanos) = (10, Nanos::from_secs(3600));
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timing {
     pub every: Nanos,
-    /// Maximum random shift of a start. A start may be earlier or later, or only later if `at` is set. Prevents
-    /// many hosts from starting at the same time.
+    /// Maximum random shift of a start: earlier or later, or only later if `at` is set. Keeps hosts from starting at
+    /// the same time.
     pub jitter: Nanos,
     /// The time of day in UTC. Only used if the interval is a whole number of days.
     pub at: Option<TimeOfDay>,
@@ -36,8 +36,8 @@ impl FromStr for TimeOfDay {
 }
 
 impl Timing {
-    /// Returns when the next measurement is due if the previous one started at `last`. If there was none, the
-    /// next one is due immediately. Deterministic for a given seed.
+    /// Returns when the next measurement is due after one that started at `last`. The first one is due immediately.
+    /// Deterministic for a given seed.
     pub fn due(self, last: Option<UnixMillis>, seed: u64) -> UnixMillis {
         let Some(last) = last else { return UnixMillis(i64::MIN) };
         let drawn = share(seed ^ last.0.unsigned_abs());
@@ -71,7 +71,7 @@ impl Timing {
     }
 }
 
-/// Formats `1 h ± 6 min`, `24 h at 02:30` or `24 h at 02:30 + 10 min`.
+/// Formats e.g. `1 h ± 6 min`, `24 h at 02:30` or `24 h at 02:30 + 10 min`.
 impl fmt::Display for Timing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&span(self.every))?;

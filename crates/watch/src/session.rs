@@ -147,7 +147,7 @@ impl<'a, H: Host> Session<'a, H> {
         Ok((place, at))
     }
 
-    /// Returns when the next measurement is due after the last attempt. Attempts by other processes count too.
+    /// Returns when the next measurement is due. Attempts by other processes count, too.
     fn due(&self, place: usize, now: UnixMillis) -> anyhow::Result<Due> {
         let watched = &self.watched[place];
         let timing = watched.measure.timing;
@@ -165,7 +165,7 @@ impl<'a, H: Host> Session<'a, H> {
             return Ok(Due { earliest: again, drawn: again });
         }
         let last = self.archive.last(&watched.digest, now)?.max(tried);
-        // If a new measurement has a time of day, its first run waits for this time.
+        // A new measurement with a time of day waits for this time.
         let started = timing.at.map(|_| self.started);
         Ok(Due { earliest: timing.earliest(last), drawn: timing.due(last.or(started), self.seed) })
     }
@@ -217,7 +217,7 @@ impl<'a, H: Host> Session<'a, H> {
         self.count_bytes();
         let bytes_today = self.metrics.lock().used.unwrap_or_default();
         let report = MeasurementReport { alert, bytes_today, ..report };
-        // If the alert could not be sent, keep the old state, so that the next measurement sends the alert again.
+        // If the alert could not be sent, keep the old state, so that the next measurement sends it again.
         let after =
             if self.send_alert(&report) { after } else { ScenarioState { has_failed: failed, ..before } };
         if let Err(error) = self.state.keep(&report.scenario, after) {
@@ -265,7 +265,7 @@ impl<'a, H: Host> Session<'a, H> {
         }
     }
 
-    /// Only resumes a recent run, because the failure may affect only one of many hosts.
+    /// Only resumes a run that started within the last interval.
     fn remainder(
         &mut self,
         place: usize,
@@ -326,7 +326,7 @@ impl<'a, H: Host> Session<'a, H> {
 
     pub fn load_stored_runs(&mut self) {
         for watched in &self.watched {
-            // Ignore errors here. They will be reported when the run is needed.
+            // Ignore errors: they are reported when the run is needed.
             if let Ok(Some(newest)) = self.archive.latest(&watched.digest) {
                 let is_lost = !self.state.of(&watched.name, &watched.digest).regressions.is_empty();
                 self.metrics.lock().take(&watched.name, &newest, is_lost);

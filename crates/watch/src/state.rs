@@ -1,5 +1,4 @@
-//! The state of a watch in addition to stored runs, i.e. sent alerts and passed runs. A lock allows only one
-//! watch per plan.
+//! The state of a watch that is not in the store: sent alerts and passed runs. A lock allows only one watch per plan.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -86,7 +85,7 @@ impl WatchState {
         known.tried
     }
 
-    /// If the scenario's text has changed, only returns the last attempt.
+    /// If the scenario's text has changed, returns only the last attempt.
     pub fn of(&self, scenario: &str, digest: &str) -> ScenarioState {
         let known = self.scenarios.get(scenario).cloned().unwrap_or_default();
         if known.digest == digest {
@@ -110,7 +109,7 @@ fn read(path: &Path) -> io::Result<Option<BTreeMap<String, ScenarioState>>> {
 }
 
 impl ScenarioState {
-    /// Save the returned state only once the alert has been sent.
+    /// Save the returned state after the alert has been sent, not before.
     pub fn after(&self, judged: JudgedRun<'_>) -> (Option<Alert>, Self) {
         let mut next = Self { has_failed: false, ..self.clone() };
         let lost = judged.gate.map_or_else(Vec::new, |(_, gate)| gate.failed());
@@ -154,7 +153,7 @@ impl ScenarioState {
     }
 }
 
-/// Each alert is sent once when the state changes.
+/// Alerts are sent once, when the state changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
@@ -235,7 +234,7 @@ mod tests {
     fn persistent_regression_becomes_normal_without_baseline() {
         let long = vec![&["a"][..]; PERSISTENT as usize + 3];
         let again = |alerts: &[Option<Alert>]| alerts.iter().filter(|alert| alert.is_some()).count();
-        // A real watch would compare the thirteenth run with the twelfth one. This test does not change the reference.
+        // A real watch would compare the thirteenth run with the twelfth. This test does not change the reference.
         assert_eq!(again(&alerts(false, &long)), 2);
         assert_eq!(again(&alerts(true, &long)), 1);
     }

@@ -1,4 +1,4 @@
-// Keeps the page up to date until the run ends. The server sends escaped HTML.
+// Updates the page until the run ends. The server sends escaped HTML.
 "use strict";
 
 {

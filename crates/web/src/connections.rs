@@ -1,10 +1,10 @@
-//! Limits the number of open connections. At an address's limit, closes its oldest connection. At the server's
-//! limit, closes the oldest connection of the address with the most connections.
+//! Limits open connections. At an address's limit, closes its oldest connection. At the server's limit, closes the
+//! oldest connection of the address with the most connections.
 
 use budgets::{Amounts, Budget, Exhausted, Share, Source};
 use tokio::task::{AbortHandle, JoinSet};
 
-/// A browser opens up to six connections. A proxy opens one connection for each reader who follows a run.
+/// A browser opens up to six connections. A proxy opens one connection per reader who follows a run.
 const LIMITS: Budget = Budget { address: 64, server: 256 };
 
 pub(crate) struct Connections {

@@ -1,4 +1,4 @@
-//! Adds the navigation bar to a finished report page, and preserves the page's content security policy.
+//! Adds the navigation bar to a report page and preserves its content security policy.
 
 use axum::{
     http::{HeaderValue, header},

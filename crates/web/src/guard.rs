@@ -18,13 +18,13 @@ use crate::{
     site::Site,
 };
 
-/// Timeout for idle connections, incomplete headers and forms, and unread responses.
+/// Timeout for idle connections, incomplete headers or forms, and unread responses.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 /// Allows only scripts, styles and images from this server.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// If the policy were stricter than `same-origin`, browsers would send forms without an origin.
+/// With a policy stricter than `same-origin`, browsers would send forms without an origin.
 const HEADERS: [(HeaderName, &str); 4] = [
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::REFERRER_POLICY, "same-origin"),

@@ -1,5 +1,5 @@
-//! Checks the `Host` header of requests, to prevent DNS rebinding: an attacker's name could resolve to this
-//! machine, so that the attacker's page has the same origin.
+//! Checks the `Host` header of requests to prevent DNS rebinding. Otherwise, an attacker's name could resolve to this
+//! machine, and the attacker's page would have the same origin.
 
 use std::net::IpAddr;
 

@@ -1,4 +1,4 @@
-//! The navigation bars of all pages and of a run.
+//! The navigation bars of the site and of a run.
 
 use axum::response::Response;
 use maud::{Markup, html};

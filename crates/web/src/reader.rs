@@ -66,7 +66,7 @@ pub(crate) fn cookies(headers: &HeaderMap, port: u16) -> impl Iterator<Item = &s
     pairs.filter(move |(name, _)| *name == ours).map(|(_, value)| value)
 }
 
-/// All ports of a host share cookies. Without the port, the servers of several stores would overwrite each other's
+/// All ports of a host share cookies. Without the port, servers of different stores would overwrite each other's
 /// cookies.
 pub(crate) fn cookie_name(port: u16) -> String {
     format!("plumb-web-{port}")

@@ -1,4 +1,4 @@
-//! Caches the results of runs, so that a history page reads each run only once.
+//! Caches the results of runs, so that history pages read each run only once.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -10,7 +10,7 @@ use store::{RunListing, Store, StoreError};
 /// The cache is cleared when it contains this many entries.
 const MOST: usize = 1000;
 
-/// The key contains the start time and the number of trials, because a run may be removed and its name reused.
+/// Includes the start time and the number of trials, because a run may be removed and its name reused.
 type Key = (RunId, i64, u32);
 
 #[derive(Debug, Default)]

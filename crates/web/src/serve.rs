@@ -1,4 +1,4 @@
-//! Handles listening, connections and shutdown.
+//! Listening, connections and shutdown.
 
 use std::{
     convert::Infallible,
@@ -48,11 +48,11 @@ use crate::{
 
 const HANDSHAKE: Duration = Duration::from_secs(5);
 const MOST_REQUESTS: u32 = if cfg!(test) { 20 } else { 1000 };
-/// A connection older than this does not accept further requests. At twice this age, its response is cut off. A
-/// browser that follows a run then reconnects.
+/// Connections older than this accept no further requests. At twice this age, the response is cut off, and a browser
+/// that follows a run reconnects.
 const AGE: Duration = if cfg!(test) { Duration::from_secs(3) } else { Duration::from_secs(600) };
 const GRACE: Duration = Duration::from_secs(1);
-/// Additional time for connections to the store to close.
+/// Extra time for closing connections to the store.
 const READING: Duration = Duration::from_millis(250);
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -281,8 +281,8 @@ mod tests {
         });
     }
 
-    /// The attackers send a small request shortly before each timeout, and reconnect when they are
-    /// disconnected. They use either a single address, or enough addresses to reach the server's limit.
+    /// The attackers send a small request shortly before each timeout and reconnect when disconnected. They use a
+    /// single address, or enough addresses to reach the server's limit.
     #[test]
     fn slow_connections_do_not_block_others() {
         for addresses in [&[1][..], &[1, 3, 4, 5, 6]] {

@@ -27,10 +27,9 @@ pub(crate) struct Site {
     pub(crate) sign_ins: SignIns,
     /// Idle connections to a database server. A store file is opened for each read, because it may be replaced.
     ///
-    /// **Trap:** only drop a connection on a thread that may block. The server's own threads must not block.
+    /// **Trap:** only drop a connection on a thread that may block, unlike the server's own threads.
     pub(crate) idle: Mutex<Vec<Store>>,
-    /// A request waits for a permit before it takes a thread. If its connection is closed meanwhile, no work
-    /// remains queued.
+    /// Requests wait for a permit before they take a thread, so a closed connection leaves no work in the queue.
     readings: Arc<Semaphore>,
     pub(crate) stop: watch::Receiver<bool>,
 }
@@ -49,7 +48,7 @@ impl Site {
     }
 
     pub(crate) async fn stopped(&self) {
-        // If the sender was dropped, the server is shutting down too.
+        // A dropped sender also means that the server is shutting down.
         drop(self.stop.clone().wait_for(|stop| *stop).await);
     }
 

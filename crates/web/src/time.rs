@@ -3,17 +3,17 @@
 use jiff::{Timestamp, tz::TimeZone};
 use samples::UnixMillis;
 
-/// `2026-11-21 13:00`.
+/// Returns e.g. `2026-11-21 13:00`.
 pub(crate) fn minute(at: UnixMillis) -> String {
     written(at, "%Y-%m-%d %H:%M")
 }
 
-/// `2026-11-21`.
+/// Returns e.g. `2026-11-21`.
 pub(crate) fn day(at: UnixMillis) -> String {
     written(at, "%Y-%m-%d")
 }
 
-/// `13:00:15`.
+/// Returns e.g. `13:00:15`.
 pub(crate) fn second_of_day(at: UnixMillis) -> String {
     written(at, "%H:%M:%S")
 }

@@ -26,8 +26,8 @@ pub enum TlsError {
 }
 
 impl Tls {
-    /// Parses the certificate, optionally followed by intermediate certificates, and the key. Fails if they do
-    /// not match.
+    /// Parses the certificate, optionally followed by intermediate certificates, and the key. Fails if key and
+    /// certificate do not match.
     pub fn new(certificates: &[u8], key: &[u8]) -> Result<Self, TlsError> {
         let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(certificates).collect();
         let chain = chain.map_err(|error| TlsError::Certificate(error.to_string()))?;

@@ -13,8 +13,8 @@ pub(super) fn chances(raw: &[Option<f64>]) -> Vec<Option<f64>> {
     raw.iter().map(|p| p.and_then(|_| adjusted.next())).collect()
 }
 
-/// Returns whether a ratio is within the noise between runs. Either its interval must be within the noise, or the
-/// ratio within the observed differences, which already include the noise of trials.
+/// Returns whether a ratio is within the noise between runs. Either its interval must be within the noise, or the ratio
+/// itself within the observed differences between runs, which include the noise of trials.
 pub(super) fn is_same(ratio: &Estimate, floor: f64, runs: &Learned) -> bool {
     let size = floor.ln_1p();
     let within = |interval: &stats::Interval| {

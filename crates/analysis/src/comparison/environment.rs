@@ -13,10 +13,10 @@ use super::{
 
 /// A larger difference in load average per CPU suggests other work on the machine.
 const MUCH_LOAD: f64 = 0.25;
-/// Maximum ratio of the machines' basic speeds.
+/// Basic speeds with a ratio up to this count as equal.
 const ALIKE_STEPS: f64 = 1.25;
 
-/// Maximum length of a scenario's line in a table, in characters.
+/// Maximum number of characters of a scenario line in a table.
 const LONGEST_LINE: usize = 40;
 
 const SCENARIO: &str = "scenario";

@@ -7,12 +7,12 @@ use super::matching::Pair;
 use crate::{fits::Fits, observations::Observations, single_trial, words::percent};
 
 const MOST_OF_OWN: f64 = 2.0;
-/// Confidence of the interval that gives the precision of a median. This interval ignores one outlier if there are
-/// six trials or more.
+/// Confidence level of the interval that gives a median's precision. With six trials or more, this interval ignores one
+/// outlier.
 const REACH: f64 = 0.75;
 
-/// Returns the assumed noise between runs for other tools, and `None` if the precision of a median is unknown. The
-/// baseline's noise is capped at [`MOST_OF_OWN`] times the result's own.
+/// Caps the baseline's noise at [`MOST_OF_OWN`] times the result's own. For imported results, returns the assumed noise
+/// between runs. Returns `None` if the precision of a median is unknown.
 pub(super) fn floor(a: &Observations<'_>, b: &Observations<'_>, floors: &[Fits; 2]) -> Option<f64> {
     if single_trial::is_imported(a) || single_trial::is_imported(b) {
         return Some(noise::USUAL_BETWEEN_RUNS);
@@ -30,8 +30,8 @@ pub(super) fn limitation(pairs: &[Pair<'_, '_>], noise: &[Fits; 2]) -> Option<St
     let most = shortened.iter().copied().fold(0.0, f64::max);
     (!shortened.is_empty()).then(|| {
         format!(
-            "The baseline differed from itself by up to {}. {} steadier and judged by twice the spread of {} own \
-             trials instead, because the baseline's noise would hide small differences.",
+            "The baseline differed from itself by up to {}, which would hide small differences. {} steadier and \
+             therefore judged by twice the spread of {} own trials.",
             percent(most),
             match shortened.len() {
                 1 => "1 result is".to_owned(),

@@ -15,9 +15,9 @@ use crate::words::percent;
 
 /// `threshold` is a fraction, e.g. 0.05 for 5 %.
 ///
-/// The gate fails if the whole interval of a result's ratio, widened by the noise, is beyond the threshold, if the
-/// interval of a guarded metric is beyond its limit, or if data no longer arrives. It passes if the whole interval of
-/// every result of A is within the threshold and no guarded metric exceeds its limit. In all other cases, and if the
+/// The gate fails if data no longer arrives, if the interval of a result's ratio (widened by the noise) is entirely
+/// beyond the threshold, or if the interval of a guarded metric is entirely beyond its limit. It passes if the interval
+/// of every result of A is entirely within the threshold and no guarded metric exceeds its limit. Otherwise, and if the
 /// machines or scenarios differ, it is undecided.
 #[must_use]
 pub fn gate(comparison: &RunComparison, threshold: f64, guard_limits: GuardLimits) -> Gate {
@@ -59,8 +59,8 @@ pub fn gate(comparison: &RunComparison, threshold: f64, guard_limits: GuardLimit
     Gate { threshold, guard_limits, outcome, regressions, tolerated, violations, undecided: open }
 }
 
-/// A pass only requires the estimate to be within the limit. The whole interval is usually so wide that equal runs
-/// would not pass.
+/// A pass only requires the estimate to be within the limit, because equal runs rarely have their whole interval within
+/// it.
 fn guarded(guard: &GuardComparison, limits: &GuardLimits) -> Loss {
     let limit = limits.of(guard.metric);
     if guard.metric == GuardedMetric::Outage {

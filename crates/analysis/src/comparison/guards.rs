@@ -1,4 +1,4 @@
-//! Guarded metrics, which may get worse although a result's main metric stays the same.
+//! Guarded metrics, which may get worse while a result's main metric stays the same.
 
 use findings::{BoundedValue, GuardComparison, GuardLimits, GuardedMetric, Verdict};
 use samples::{Arm, Trial};
@@ -15,9 +15,9 @@ use crate::{
 };
 
 const TAIL: f64 = 0.99;
-/// Ratio by which times may differ between two equal runs.
+/// Maximum ratio between times in equal runs.
 const USUAL_RATIO: f64 = 1.1;
-/// Amount by which fractions may differ between two equal runs.
+/// Maximum difference between fractions in equal runs.
 const USUAL_DIFFERENCE: f64 = 0.001;
 
 struct Guard {
@@ -110,7 +110,7 @@ fn verdict(metric: GuardedMetric, change: &BoundedValue, is_enough: bool) -> Ver
     let limit = GuardLimits::default().of(metric);
     let (worse, better) = match metric {
         GuardedMetric::P99 => (USUAL_RATIO, USUAL_RATIO.recip()),
-        // The gate uses this verdict directly, because it includes silent trials.
+        // Use the gate's limit: the gate relies on this verdict, because it includes silent trials.
         GuardedMetric::Outage => (limit, -limit),
         _ => (USUAL_DIFFERENCE, -USUAL_DIFFERENCE),
     };
@@ -177,7 +177,7 @@ fn of_outages(trials: &[&Trial], silent: SilentTrials) -> Option<Guard> {
         fractions.extend(own.and_then(|(_, sample)| fraction(sample)));
     }
     if fractions.is_empty() {
-        // If there are no intervals, only a whole trial can be silent.
+        // Without intervals, only whole trials can be silent.
         let of_trial = |at: u64| (f64::from(u8::from(at < silent.silent)), 1.0);
         fractions = (0..silent.trials).map(of_trial).collect();
     }

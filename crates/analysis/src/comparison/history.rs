@@ -79,7 +79,7 @@ impl Learned {
 }
 
 impl History {
-    /// Selects comparable runs measured by plumb. Excludes B, because B is the run to judge.
+    /// Selects comparable runs. Excludes B, the run to judge.
     pub(super) fn of(
         a: &RunRecord,
         b: &RunRecord,
@@ -129,7 +129,6 @@ fn fitting(a: &RunRecord, b: &RunRecord, other: &RunRecord, results: &[Observati
     (!environment::changes(a, other, &pairs).iter().any(differs)).then(|| values(pairs))
 }
 
-/// Both runs must have the same scenario and be measured by plumb, without remedies, on a known machine.
 fn is_of_one_scenario(a: &RunHeader, other: &RunHeader) -> bool {
     let measured = |run: &RunHeader| {
         run.origin.imported().is_none() && run.remedy_trials.is_none() && run.environment.is_some()
@@ -138,7 +137,7 @@ fn is_of_one_scenario(a: &RunHeader, other: &RunHeader) -> bool {
     !digest.is_empty() && *digest == other.scenario.digest && measured(a) && measured(other)
 }
 
-/// Estimates values in the same way as the comparison, which leaves out the noise of each run's baseline.
+/// Like the comparison, excludes the noise of each run's baseline.
 fn values(pairs: Vec<matching::Pair<'_, '_>>) -> Values {
     let value = |(result, other): matching::Pair<'_, '_>| {
         let values = other.values();

@@ -1,5 +1,5 @@
 //! Judges the ratio of two runs for each result. The trials of the two runs are not paired. The noise floor covers
-//! what affects a whole run (placement, addresses, neighbours), because the trials of a run do not show it.
+//! effects on a whole run (placement, addresses, neighbours), which its trials do not show.
 
 use findings::{Comparison, Difference, Estimate, Interval, ResultComparison, Verdict};
 use stats::{AbResult, Level, ab, noise, sweep, verdict};
@@ -141,7 +141,7 @@ impl<'m> Look<'m> {
         })
     }
 
-    /// `others` names the disturbing processes in A and in B. The text is the same for all results, so that it is
+    /// `others` names the disturbing processes in A and in B. Returns the same text for all results, so that it is
     /// shown only once.
     fn disturbed(&self, others: &[String; 2]) -> Option<String> {
         let runs = [("A", self.a, &others[0]), ("B", self.b, &others[1])];
@@ -267,7 +267,7 @@ impl<'m> Look<'m> {
         Some(format!("Each average is a mixture of two levels: {low}, and {high}."))
     }
 
-    /// Explains the verdict if the ratio to A would give another verdict than the historical level.
+    /// Explains the verdict if A's value would give a different one than the historical level.
     fn level(&self, comparison: &Comparison) -> Option<String> {
         let (trials, runs) = self.trials.zip(self.learned)?;
         let from_a = compare::converted(trials.judged(ab::MOST_P, self.floor?));

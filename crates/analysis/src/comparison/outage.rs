@@ -69,7 +69,7 @@ fn unanswered(result: &Observations<'_>, b: &RunRecord) -> Option<ResultComparis
     let tried = b.trials.iter().filter(|trial| trial.result == record.id && trial.arm == Arm::Measure);
     let mut trials = 0;
     for trial in tried {
-        // B recorded a different metric or received data.
+        // B received data or recorded another metric.
         if trial.metric() != result.metric || trial.value(result.metric).is_some() {
             return None;
         }

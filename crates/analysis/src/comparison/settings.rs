@@ -13,7 +13,7 @@ use crate::{
     workload_summary,
 };
 
-/// Maximum number of a device's offloads to list. If more offloads differ, they are counted.
+/// If more than this many offloads of a device differ, they are counted instead of listed.
 const MOST_OFFLOADS: usize = 4;
 const WEIGHTY: [&str; 5] = ["segmentation", "gro", "gso", "checksum", "scatter"];
 

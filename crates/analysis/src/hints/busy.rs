@@ -31,11 +31,11 @@ fn finding(doing: &str, end: &str, busy: f64) -> Claim {
         phrase![
             format!("The {end}'s {doing} thread was busy "),
             percent(busy),
-            " of the time and may be the limit",
+            " of the time and may be the bottleneck",
         ],
     )
     .with_evidence([Evidence::new(format!("busiest {doing} thread")).share(busy).text(" of one CPU")])
-    .with_limits(["With virtual devices the kernel does much of the path's work on the thread's time."])
+    .with_limits(["With virtual devices, the kernel does much of the path's work in this thread."])
     .with_remedy(Remedy::manual(
         "Try more parallel streams (-P 2), or limit mode (--mode limit) to see what \
              the path could carry without copies",

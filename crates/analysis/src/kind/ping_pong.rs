@@ -19,7 +19,7 @@ impl KindAnalysis for PingPongData {
     }
 
     /// Uses the average number of busy CPUs, because the CPU time includes the warm-up but the histogram does not.
-    /// Returns `None` if there is a background stream, because it takes most of the CPU time.
+    /// Returns `None` if there is a background stream, which takes most of the CPU time.
     fn cpu_per_work(&self, usage: &CpuUsage) -> Option<f64> {
         let count = self.round_trips.count();
         (count > 0 && self.under.is_none()).then_some(())?;

@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(texts, ["1 trial that ended early is left out."]);
     }
 
-    /// If the disturbed repetition were excluded, only four pairs would remain, which are too few for a noise floor.
+    /// Without the disturbed repetition, only four pairs would remain, too few for a noise floor.
     #[test]
     fn keeps_disturbed_repetition_if_only_five_exist() {
         let of = |arm| {

@@ -24,10 +24,10 @@ fn without_value(measured: &[Observations<'_>]) -> Option<String> {
         .collect();
     (trials > 0).then(|| {
         format!(
-            "{} with probes, of {}, measured nothing; probe data of {} is left out.",
-            count(trials, "trial"),
+            "{} of {} measured nothing; {} probe data is left out.",
+            count(trials, "probed trial"),
             list(&results),
-            if trials == 1 { "it" } else { "them" }
+            if trials == 1 { "its" } else { "their" }
         )
     })
 }

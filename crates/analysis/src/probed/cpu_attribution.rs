@@ -1,5 +1,5 @@
-//! CPU attribution over the probed trials, compared with the kernel's busy time. The times of all trials are added up
-//! before dividing, because the owners' medians would not add up to the median busy time.
+//! CPU attribution over the probed trials, compared with the kernel's busy time. Uses totals over all trials, because
+//! the owners' medians would not add up to the median busy time.
 
 use crate::order::sort_descending;
 use findings::{ConsumerPart, ConsumerTime, CpuAttribution, MachineTimes};

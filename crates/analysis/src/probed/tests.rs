@@ -81,7 +81,7 @@ fn names_probed_trials_without_a_value() {
     });
     let findings = analyse(&run.record);
     let [limitation] = findings.limitations.as_slice() else { panic!("{:#?}", findings.limitations) };
-    assert!(limitation.contains("2 trials with probes, of plain/bulk"), "{limitation}");
+    assert!(limitation.contains("2 probed trials of plain/bulk"), "{limitation}");
     let probed = result(&findings, BULK).probed.as_ref().expect("four remain");
     assert_eq!(probed.trials, 4);
 }

@@ -1,4 +1,4 @@
-//! Total CPU time of settings. Only owners that are known for all settings count.
+//! Total CPU time of settings. Only owners with data for every setting count.
 
 use findings::{ConsumerCost, ConsumerUnit};
 use samples::Trial;
@@ -14,8 +14,8 @@ pub(super) struct Cpu {
     pub(super) trials: Vec<f64>,
 }
 
-/// Returns the owners that every result has in the same unit, and this unit. If the machine is one of them, it is the
-/// only one, because its time includes the threads.
+/// Returns the owners that have data in the same unit for every result, and this unit. Returns only the machine if it
+/// is one of them, because its time includes the threads.
 pub(super) fn consumers(results: &[&Observations<'_>]) -> (Vec<String>, Option<ConsumerUnit>) {
     let all: Vec<Vec<ConsumerCost>> = results.iter().map(|result| cpu_attribution::costs(result)).collect();
     let Some(first) = all.first().and_then(|costs| costs.last().or(costs.first())) else {

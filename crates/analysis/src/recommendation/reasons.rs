@@ -241,7 +241,7 @@ impl Reasons<'_, '_> {
         setting.cpu.as_ref().map_or_else(|| "unknown CPU time".to_owned(), |cpu: &Cpu| self.cpu(cpu.total))
     }
 
-    /// Ranks settings by value per CPU time, or by value times CPU time if less is better.
+    /// Formats the value per CPU time, or the value times CPU time if less is better.
     fn yields(&self, setting: &Setting<'_>) -> String {
         let Some((efficiency, _)) = setting.efficiency() else { return "unknown efficiency".to_owned() };
         let (size, unit) = self.unit();

@@ -21,7 +21,7 @@ pub(super) struct Sweep<'a> {
     pub(super) settings: Vec<Setting<'a>>,
     pub(super) silent: Vec<&'a str>,
     pub(super) factors: Vec<Factor<'a>>,
-    /// The owners whose CPU time is known for every setting. Empty if CPU time was not recorded.
+    /// Owners with known CPU time for every setting. Empty if CPU time was not recorded.
     pub(super) consumers: Vec<String>,
     pub(super) unit: Option<ConsumerUnit>,
 }
@@ -37,7 +37,7 @@ pub(super) struct Setting<'a> {
     more: bool,
     /// The value of each trial, or its reciprocal if less is better.
     pub(super) goods: Vec<f64>,
-    /// CPU time, or `None` unless it is known for every setting.
+    /// CPU time. `None` if it is unknown for any setting.
     pub(super) cpu: Option<Cpu>,
 }
 

@@ -37,7 +37,6 @@ fn published() -> Answer {
     answers.remove(0)
 }
 
-/// The verdict does not also suggest the remedies of findings, such as `too-many-queues`.
 #[test]
 fn published_sweep_concludes_with_a_setting_only() {
     let verdict = analyse(&published_run().record).verdict;

@@ -27,8 +27,8 @@ fn share(softnet: &SoftnetCounters) -> f64 {
     softnet.dropped as f64 / softnet.processed.saturating_add(softnet.dropped).max(1) as f64
 }
 
-/// A device also counts the packets that it loses to a full queue (`enqueue_to_backlog` in net/core/dev.c). If no
-/// device on the path counted any, the drops belong to other traffic.
+/// A device also counts packets lost to a full backlog queue (`enqueue_to_backlog` in net/core/dev.c). If no device on
+/// the path counted any, the drops belong to other traffic.
 fn is_on_path(result: &ResultSummary) -> bool {
     let mut devices = result.counters.iter().flat_map(|counters| &counters.devices);
     devices.any(|device| device.rx_dropped > 0 || device.tx_dropped > 0)

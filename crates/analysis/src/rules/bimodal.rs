@@ -8,7 +8,7 @@ use crate::modality::{Modality, SamplingUnit, modality};
 
 pub(crate) const RULE: Rule = Rule::measurement("bimodal", look);
 
-/// A smaller share at the other level hardly affects a median.
+/// A smaller fraction of samples at the other level hardly affects a median.
 const MINORITY: f64 = 0.2;
 /// With more jumps, a trial alternates between two levels.
 const FEW_SHIFTS: usize = 3;
@@ -87,7 +87,7 @@ fn evidence(result: &Observations<'_>, modality: &Modality) -> Evidence {
 
 fn remedy(free: bool, run: Option<&RunId>) -> Remedy {
     let action = if free {
-        "Fix the placement of both ends (`placement` in a scenario, `-A` of `plumb client`) and measure again"
+        "Pin both ends (`placement` in a scenario, `-A` of `plumb client`) and measure again"
     } else {
         "Use the time series of the trials to find what switches between the levels"
     };

@@ -1,4 +1,4 @@
-//! `black-hole`: a path loses the client's packets above a size without an ICMP error, so the sender does not
+//! `black-hole`: a path loses the client's packets above some size without an ICMP error, so the sender does not
 //! notice.
 
 use std::collections::BTreeMap;

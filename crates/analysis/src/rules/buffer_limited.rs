@@ -12,13 +12,13 @@ use crate::kind;
 
 pub(crate) const RULE: Rule = Rule::cause("buffer-limited", look);
 
-/// Minimum fraction of the time for which a buffer limits the sender.
+/// A buffer must limit the sender for at least this fraction of the time.
 pub(crate) const MUCH: f64 = 0.1;
 
 /// A buffer that limits the sender for this fraction of the time determines the throughput.
 const HALF: f64 = 0.5;
 
-/// Above this utilization, a receiving thread or machine has no time to read, which fills the buffer.
+/// Above this utilization, a receiving thread or machine reads too slowly, and the buffer fills up.
 const BUSY: f64 = 0.85;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,7 +139,7 @@ fn finding(worst: &LimitedResult<'_>, found: &[LimitedResult<'_>]) -> Claim {
 
 fn limitations(worst: &LimitedResult<'_>) -> Vec<String> {
     let slow = "A slow reader also fills its window.";
-    let unknown = "The receivers' CPU time is unknown, so they may be the limit: check it first.";
+    let unknown = "The receivers' CPU time is unknown, so they may be the bottleneck.";
     let unknown = worst.in_time.is_none().then_some(unknown);
     [slow].into_iter().chain(unknown).map(str::to_owned).collect()
 }

@@ -1,5 +1,5 @@
-//! `cpu-per-byte`: a path is slower than the one below because it needs more CPU time per byte, and the CPU limits
-//! both.
+//! `cpu-per-byte`: a path is slower than the one below because it needs more CPU time per byte, and the CPU limits both
+//! paths.
 
 use findings::{CostStep, CpuCost, Difference};
 use samples::ValidityWarning;
@@ -13,7 +13,7 @@ pub(crate) const RULE: Rule =
 
 /// Minimum fraction of the loss that the CPU cost per byte must explain, on a logarithmic scale.
 const MOST: f64 = 0.75;
-/// With fewer idle CPUs, there is nothing to spread the load to.
+/// With fewer idle CPUs, the load cannot be spread.
 const IDLE: f64 = 0.5;
 
 struct DearStep<'a> {
@@ -78,7 +78,7 @@ fn full(result: &ResultSummary) -> Option<f64> {
 fn finding(dearest: &DearStep<'_>, steps: &[DearStep<'_>], context: &Context<'_>) -> Claim {
     let [over, under] = dearest.seconds;
     Claim {
-        // In the other steps, the added layer cannot be told from the layers below.
+        // In the other steps, the added layer cannot be distinguished from the layers below.
         results: vec![dearest.result.id.clone()],
         evidence: steps.iter().map(evidence).collect(),
         limitations: vec![

@@ -48,9 +48,9 @@ fn finding(worst: &Open<'_>, found: &[Open<'_>], commands: &Commands<'_>) -> Cla
     .affected()
     .with_evidence(found.iter().map(evidence))
     .with_limits([
-        "Busy is non-idle time in /proc/stat, which has a resolution of 10 ms. Attribution \
-             from /proc alone is compared with it at arbitrary moments, so half a second may be \
-             off by several percent; the exact probe waits for the counter to advance.",
+        "Busy time is the non-idle time in /proc/stat, which has a resolution of 10 ms. The exact \
+             probe waits for this counter to advance. Without it, a trial of half a second may be off \
+             by several percent.",
         "A CPU leaving idle works for a microsecond or two (in a virtual machine) before \
              tracing sees it. With tens of thousands of wake-ups per second, this adds up to a \
              few percent.",

@@ -84,7 +84,7 @@ fn finding(worst: &Full<'_>, found: &[Full<'_>], commands: &Commands<'_>) -> Cla
     if worst.queued.is_none() {
         limitations.push(
             "The minimum round trip is unknown. If a full queue on the path causes the long round trip, the path is \
-             the limit and the window only follows it.",
+             the bottleneck and the window only follows it.",
         );
     }
     Claim::new(Severity::warning_if(is_sure(worst)), phrase!["The congestion window limits ", worst.result])

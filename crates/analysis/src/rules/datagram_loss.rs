@@ -11,7 +11,7 @@ pub(crate) const RULE: Rule = Rule::cause("datagram-loss", look);
 const WORTH_A_WARNING: f64 = 0.01;
 /// Above 10 %, the sent rate says little about the path.
 const SERIOUS: f64 = 0.1;
-/// Fewer losses than this may be accidental.
+/// Fewer losses may be due to chance.
 const FEWEST: u64 = 10;
 
 struct Lossy<'a> {

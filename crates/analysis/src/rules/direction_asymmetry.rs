@@ -84,8 +84,8 @@ fn remedy(slower: &ResultSummary, context: &Context<'_>) -> Remedy {
             vec!["ethtool -k DEVICE".into(), "ethtool -l DEVICE".into(), "taskset -cp THREAD".into()],
         )
         .explained(
-            "Then swap the ends: a difference that moves with them comes from the ends, \
-             otherwise from the path.",
+            "Then swap the ends: if the difference moves with them, they cause it; \
+             otherwise the path does.",
         )
     }
 }

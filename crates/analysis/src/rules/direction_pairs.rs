@@ -1,5 +1,5 @@
-//! Finds results for both directions of a path: paths between the same ends, workloads that differ only in
-//! direction, and bidirectional traffic. For other tools' logs, names decide.
+//! Finds results for both directions of a path: paths between the same ends, workloads that differ only in direction,
+//! and bidirectional traffic. In other tools' logs, names identify them.
 
 use std::cmp::Ordering;
 

@@ -50,7 +50,7 @@ fn finding(context: &Context<'_>, disturbed: &[&Trial], all: usize) -> Claim {
             .text(format!(" of {}", count(trials.points.len(), "trial")))
     }))
     .with_limits([
-        "If both ends may run on any CPU, other work is ignored as long as it leaves twice the CPUs that the \
+        "If both ends may run on any CPU, other work is ignored as long as it leaves twice as many CPUs as the \
              path uses.",
     ])
     .with_remedy(

@@ -86,10 +86,8 @@ fn of_results<'a>(what: &str, results: impl Iterator<Item = &'a ResultSummary>) 
 }
 
 fn results(signs: &[Sign], context: &Context<'_>) -> Vec<String> {
-    let concerned = |result: &String| {
-        // A sign that concerns the machine affects every result.
-        signs.iter().any(|sign| sign.results.is_empty() || sign.results.contains(result))
-    };
+    let concerned =
+        |result: &String| signs.iter().any(|sign| sign.results.is_empty() || sign.results.contains(result));
     context.findings.results.iter().map(|result| result.id.clone()).filter(concerned).collect()
 }
 

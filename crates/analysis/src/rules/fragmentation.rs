@@ -50,7 +50,7 @@ fn pieces<'a>(result: &'a ResultSummary, measured: &Observations<'_>) -> Option<
     let (is_ipv4, probed) = (is_ipv4(result), result.path_mtu.is_some());
     let (payload, headers, of) = match datagram(&measured.record.sent) {
         Some(payload) => (payload, udp_headers(is_ipv4).into(), "datagrams"),
-        // Sockets soon reduce their segments to the MTU of a device, so TCP needs a probe to show fragmentation.
+        // TCP soon fits its segments to the devices' MTU, so only a path MTU probe can show fragmentation.
         None => {
             let segment = result.path_mtu.and_then(|_| segment(result))?;
             (segment, u64::from(ip_header(is_ipv4)) + TCP, "segments")
@@ -91,7 +91,7 @@ fn finding(worst: &Pieces<'_>, found: &[Pieces<'_>]) -> Claim {
     }
     if worst.of == "segments" {
         limitations.push(
-            "Segmentation offload and path MTU discovery may have made them smaller on the path.".into(),
+            "Segmentation offload and path MTU discovery may have made packets smaller on the path.".into(),
         );
     }
     Claim::new(

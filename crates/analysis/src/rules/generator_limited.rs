@@ -11,8 +11,8 @@ pub(crate) const RULE: Rule = Rule::cause("generator-limited", look);
 
 const WORDS: Words = Words {
     doing: "sending",
-    limitation: "With virtual devices the kernel does much of the path's work on the sender's time, so a busy sender \
-             can be the cost of the path.",
+    limitation: "With virtual devices, the kernel does much of the path's work in the sender's thread, so a busy \
+             sender can be the cost of the path.",
 };
 
 fn look(context: &Context<'_>) -> Vec<Claim> {
@@ -27,7 +27,7 @@ fn remedy(finding: &Claim, context: &Context<'_>) -> Remedy {
     Remedy {
         change: limited::relief(finding, context),
         ..Remedy::manual("Use more parallel streams, larger messages or limit mode", Vec::new())
-            .explained("If the rate rises, the sender was the limit.")
+            .explained("If the rate rises, the sender was the bottleneck.")
     }
 }
 

@@ -34,7 +34,7 @@ fn finding(record: &ImportRecord, context: &Context<'_>) -> Claim {
         .with_evidence(record.files.iter().map(file).chain(lacking).chain(notes))
         .with_limits([
             "Rules cannot see what was not recorded: the absence of a finding means less here \
-             than for a run of plumb.",
+             than in a plumb run.",
             "Trials in a log are sequential, not interleaved: drift looks like a difference.",
         ])
         .with_remedy(

@@ -59,7 +59,7 @@ fn finding(worst: &Jumpy<'_>, found: &[Jumpy<'_>], context: &Context<'_>) -> Cla
     .with_remedy(remedy(free))
 }
 
-/// Returns the number of the trial for users, starting at one.
+/// Returns the trial's number, starting at one.
 const fn ordinal(shift: &ResultShift) -> u32 {
     shift.trial.saturating_add(1)
 }
@@ -103,8 +103,7 @@ fn remedy(free: bool) -> Remedy {
     Remedy {
         change: free.then(|| Change::Placement { place: "cross-cpu".into() }),
         ..Remedy::manual(
-            "Fix the placement of the ends and of the virtual machines' threads, and \
-             measure again",
+            "Pin the ends and the virtual machines' threads, and measure again",
             vec!["taskset -cp THREAD".into(), "perf sched record -- sleep 10 && perf sched timehist".into()],
         )
         .explained(

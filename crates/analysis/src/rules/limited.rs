@@ -31,7 +31,7 @@ pub(crate) fn look(
                 count(affected.len(), "result"),
             ],
         )
-        .detail("it may be the limit, not the path")
+        .detail("this thread may be the bottleneck, not the path")
         .about(&affected, |(result, ..)| result)
         .with_evidence(affected.iter().map(|(result, end, busy)| {
             Evidence::new(format!("busiest {doing} thread at the {end}, {}", result.label))

@@ -18,7 +18,7 @@ const FRAMES: [f64; 2] = [14.0, 38.0];
 /// Segment size for the usual MTU of 1500.
 const USUAL_SEGMENT: u32 = 1448;
 const EXISTING: &str = "network";
-/// Maximum relative distance from a link's rate.
+/// Maximum relative deviation from a link's rate.
 const NEAR: f64 = 0.004;
 /// Maximum relative variation between trials. A saturated link gives equal rates.
 const STEADY: f64 = 0.01;

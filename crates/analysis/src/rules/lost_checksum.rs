@@ -19,7 +19,7 @@ pub(crate) const RULE: Rule = Rule::cause("lost-checksum", look).counted().over(
     "below-expected",
 ]);
 
-/// Fewer errors may be accidental.
+/// Fewer errors may be due to chance.
 const FEWEST: u64 = 10;
 
 fn look(context: &Context<'_>) -> Vec<Claim> {

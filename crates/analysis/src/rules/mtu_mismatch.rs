@@ -11,7 +11,6 @@ use crate::words::size;
 
 pub(crate) const RULE: Rule = Rule::cause("mtu-mismatch", look);
 
-/// Only trials with a probe count.
 struct Mismatch<'a> {
     result: &'a ResultSummary,
     carried: u32,
@@ -110,7 +109,7 @@ fn finding(first: &Mismatch<'_>, found: &[Mismatch<'_>]) -> Claim {
     .about(found, |mismatch| mismatch.result)
     .affected()
     .with_evidence(found.iter().map(evidence))
-    .with_limits(["A probe packet lost for another reason looks like an oversized one."])
+    .with_limits(["A probe packet that is lost for another reason looks oversized."])
     .with_remedy(remedy(first))
 }
 

@@ -54,7 +54,7 @@ fn finding(floors: &[&NoiseFloor], robbed: &[&ResultSummary]) -> Claim {
         )
         .with_limits(["A noise floor from few pairs is wide; more trials narrow it."])
         .with_remedy(Remedy::manual(
-            "Stop other work on the host, fix the placement of the ends, and repeat with more trials",
+            "Stop other work on the host, pin the ends, and repeat with more trials",
             Vec::new(),
         ))
 }

@@ -5,7 +5,7 @@ use stats::describe;
 
 pub(super) const SLOW: f64 = 0.7;
 
-pub(super) const FEW: &str = "Not significant: with few trials, it may be faster next time.";
+pub(super) const FEW: &str = "Not significant: with so few trials, this may be due to chance.";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {

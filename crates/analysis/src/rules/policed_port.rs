@@ -82,7 +82,7 @@ fn claim(device: &str, policer: &PolicerCounters, detail: Phrase) -> Claim {
     let (action, limitation) = if policer.uncounted {
         (format!(" limits {direction} traffic to "), "Something else may have caused the losses.")
     } else {
-        let limitation = "With segmentation offload one dropped packet contains many segments.";
+        let limitation = "With segmentation offload, one dropped packet contains many segments.";
         (format!(" drops traffic {direction} above "), limitation)
     };
     Claim::new(

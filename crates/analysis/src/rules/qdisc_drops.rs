@@ -87,7 +87,7 @@ fn claim(device: &DeviceCounters, dropped: u64, measured: impl Into<Phrase>) -> 
     )
     .with_limits([
         "TCP uses drops to find its rate, so a few drops at a shaper are normal.",
-        "With segmentation offload one dropped packet contains many segments.",
+        "With segmentation offload, one dropped packet contains many segments.",
     ])
     .with_remedy(remedy(device))
 }

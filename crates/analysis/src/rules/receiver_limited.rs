@@ -11,7 +11,7 @@ pub(crate) const RULE: Rule = Rule::cause("receiver-limited", look);
 
 const WORDS: Words = Words {
     doing: "receiving",
-    limitation: "Softirqs can run on the receiver's time, so a busy receiver may be packet processing.",
+    limitation: "Softirqs can run in the receiver's thread, so a busy receiver may be processing packets.",
 };
 
 fn look(context: &Context<'_>) -> Vec<Claim> {
@@ -30,7 +30,7 @@ fn remedy(finding: &Claim, context: &Context<'_>) -> Remedy {
              device",
             Vec::new(),
         )
-        .explained("If the rate rises, the receiver was the limit.")
+        .explained("If the rate rises, the receiver was the bottleneck.")
     }
 }
 

@@ -36,7 +36,7 @@ impl Refusal<'_> {
     }
 }
 
-/// Makes one claim per host that refused packets: `claim` of the worst refusal, with the evidence of all refusals.
+/// Makes one claim per host that refused packets, from the worst refusal and with the evidence of all refusals.
 pub(super) fn by_host<'a>(
     context: &Context<'a>,
     applies: impl Fn(&Refusal<'a>) -> bool,

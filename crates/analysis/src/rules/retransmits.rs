@@ -11,7 +11,7 @@ pub(crate) const RULE: Rule = Rule::cause("retransmits", look);
 pub(crate) const WORTH_A_WARNING: f64 = 0.001;
 /// At one in a hundred, the path constantly loses or reorders packets.
 const SERIOUS: f64 = 0.01;
-/// Fewer retransmits than this may be accidental.
+/// Fewer retransmits may be due to chance.
 pub(crate) const FEWEST: u64 = 10;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -18,7 +18,7 @@ pub(crate) const RULE: Rule = Rule::cause("shaped-port", look).counted().over(&[
 ]);
 
 /// Minimum number of delays per packet. A packet may be delayed several times. With fewer delays, the sender rarely
-/// exceeds the rate, which thus does not limit it.
+/// exceeds the rate limit.
 const WORTH_A_WARNING: f64 = 0.1;
 
 struct Shaped<'a> {

@@ -30,7 +30,7 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
     queues::sweeps(context).iter().filter_map(claim).collect()
 }
 
-/// This is the strongest evidence, because it has an interval.
+/// This comparison is the strongest evidence, because it has an interval.
 fn at_equal_settings(sweep: &Sweep<'_>, context: &Context<'_>) -> Option<Claim> {
     let ones = || sweep.points.iter().filter(|point| point.queues == 1);
     let pairs = ones().flat_map(|one| {
@@ -139,8 +139,8 @@ fn claim(one: &Point<'_>, more: &Point<'_>, unsure: bool) -> Claim {
             more.result,
         ])
     } else {
-        Claim::new(severity, format!("One queue {} the limit", if unsure { "may be" } else { "is" })).detail(
-            phrase![
+        Claim::new(severity, format!("One queue {} the bottleneck", if unsure { "may be" } else { "is" }))
+            .detail(phrase![
                 "it carries at most ",
                 rate(one),
                 format!(", {} queues carry ", more.queues),
@@ -148,8 +148,7 @@ fn claim(one: &Point<'_>, more: &Point<'_>, unsure: bool) -> Claim {
                 " (",
                 gained,
                 format!("), in {}", one.result.workload),
-            ],
-        )
+            ])
     }
 }
 
@@ -171,7 +170,11 @@ pub(super) mod tests {
         triggers: || made::queued(&[("1", 10e9, 1200), ("4", 18e9, 1600)]),
         spares: || made::queued(&[("1", 10e9, 1950), ("4", 18e9, 1960)]),
         severity: Severity::Warning,
-        says: &["One queue is the limit: ", "4 queues carry 18.0 Gbit/s", "queues=4 vs 1, all else equal"],
+        says: &[
+            "One queue is the bottleneck: ",
+            "4 queues carry 18.0 Gbit/s",
+            "queues=4 vs 1, all else equal",
+        ],
         change: None,
     };
 }

@@ -11,7 +11,7 @@ pub(crate) const RULE: Rule = Rule::cause("slow-host", look).over(&["direction-a
 
 const MUCH: f64 = 0.5;
 
-/// A role in which even the host's best pair is slow.
+/// A direction in which even the host's best pair is slow.
 struct SlowWay<'a> {
     way: Way,
     best: &'a ResultSummary,

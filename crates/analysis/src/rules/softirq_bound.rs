@@ -17,7 +17,7 @@ pub(crate) const RULE: Rule = Rule::cause("softirq-bound", look);
 
 /// At this utilization, a CPU cannot process more packets. The traffic threads need the rest.
 const FULL: f64 = 0.8;
-/// With fewer idle CPUs, there is nothing to spread the load to.
+/// With fewer idle CPUs, the load cannot be spread.
 const IDLE: f64 = 0.5;
 /// The placement in which both ends share a CPU on purpose. This CPU is expected to be busy.
 const SHARED: &str = "same-cpu";

@@ -1,5 +1,5 @@
-//! `stalled`: no data arrived for several intervals. Either the data paused, or a connection only retransmitted from
-//! soon after its start, e.g. because the path drops full-size packets.
+//! `stalled`: no data arrived for several intervals. Either the data paused, or soon after its start a connection only
+//! retransmitted, e.g. because the path drops full-size packets.
 
 use units::Nanos;
 use workload::{Flow, Interval};
@@ -16,7 +16,7 @@ pub(crate) const RULE: Rule =
 
 /// Fewer intervals without data may be the end of a test.
 const FEWEST: usize = 3;
-/// Data must have stopped within this first fraction of the trial.
+/// Data must have stopped within this initial fraction of the trial.
 const SOON: f64 = 0.3;
 const MOST_PAUSES: usize = 6;
 

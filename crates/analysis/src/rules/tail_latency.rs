@@ -16,9 +16,9 @@ pub(crate) const RULE: Rule = Rule::symptom("tail-latency", look);
 
 /// Beyond this multiple of the median, the tail is always a problem.
 const FAR: f64 = 5.0;
-/// Minimum factor by which the tail must grow more than the median, compared with the baseline.
+/// Minimum growth of the tail relative to the median's growth, both compared with the baseline.
 const WORSE: f64 = 1.5;
-/// As a multiple of the median. A shorter tail does not matter, even if the baseline's tail is even shorter.
+/// A tail below this multiple of the median does not matter, even if the baseline's is shorter.
 const RELEVANT: f64 = 2.0;
 /// With fewer messages, the slowest thousandth contains fewer than ten.
 const FEWEST: u64 = 10_000;

@@ -31,7 +31,7 @@ pub(super) struct Case {
     pub(super) change: Option<&'static str>,
 }
 
-/// Two and a half lines of an 80-column summary.
+/// Two lines of 80 columns.
 const MOST_OF_A_LEAD: usize = 160;
 
 fn claims(run: &Fixture, rule: &str) -> Vec<Finding> {

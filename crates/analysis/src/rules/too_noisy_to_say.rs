@@ -145,7 +145,7 @@ fn remedy(wide: &[(f64, &NoisyComparison<'_>)], context: &Context<'_>) -> Remedy
         let times = (width.ln() / 2.0 / WANTED.ln_1p()).powi(2);
         Some((f64::from(result.value.trials) * times).ceil())
     });
-    let quieter = "Reduce noise on the host and fix the placement of the ends (`noisy-host`)";
+    let quieter = "Reduce noise on the host and pin the ends (`noisy-host`)";
     match trials {
         Some(trials) if trials <= MOST_TRIALS => {
             Remedy::manual(quieter, context.commands().again("--precision 2%", "--repeat 20")).explained(format!(

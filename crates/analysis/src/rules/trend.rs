@@ -10,7 +10,7 @@ use crate::{
 
 pub(crate) const RULE: Rule = Rule::measurement("trend", look);
 
-/// A change by a quarter is large, for a trend as for a jump.
+/// As for a level shift, a change by a quarter is large.
 const MUCH: f64 = 0.25;
 const MOST_LISTED: usize = 6;
 

@@ -1,4 +1,4 @@
-//! `unsteady`: the rate wandered as far as a jump during a trial, without distinct levels.
+//! `unsteady`: the rate varied as much as in a level shift during a trial, but without distinct levels.
 
 use super::prelude::*;
 use crate::{

@@ -97,8 +97,9 @@ fn evidence(unsplit: &Unsplit<'_>) -> Vec<Evidence> {
     });
     let work = unsplit.result.syscalls.iter().filter(|count| Kind::of(count) == Kind::Work);
     let most = work.max_by_key(|count| count.total).filter(|count| count.total.is_some());
-    let most = most
-        .map(|count| seen(format!("most possible work in {}: {}", unsplit.result.label, who(count)), count));
+    let most = most.map(|count| {
+        seen(format!("most time in calls that may be work, {}: {}", unsplit.result.label, who(count)), count)
+    });
     idle.chain(most).collect()
 }
 

@@ -50,7 +50,7 @@ fn claim(limit: &WorkloadLimit, context: &Context<'_>) -> Claim {
         ))
 }
 
-/// Returns the number of CPUs used by the traffic threads at the workload's end, in the trial with the lowest number.
+/// Returns the lowest number of CPUs that the traffic threads at the workload's end used in any trial.
 fn least_used(limit: &WorkloadLimit, result: &Observations<'_>) -> Option<f64> {
     let end = end(limit, result.path?)?;
     result.trials().map(|trial| cpu::threads(&trial.cpu, end)).reduce(f64::min)

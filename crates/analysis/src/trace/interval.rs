@@ -1,4 +1,4 @@
-//! Difference of two readings of the same probes.
+//! Difference between two readings of the same probes.
 
 use std::collections::BTreeMap;
 

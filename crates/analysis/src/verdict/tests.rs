@@ -141,7 +141,7 @@ fn next_step_is_no_remedy_of_a_symptom_in_a_short_or_disturbed_run() {
     assert_eq!(next(6, true).as_deref(), Some("disturbed"));
 }
 
-/// The table of write-up 002. No names ask for a comparison.
+/// The table of write-up 002. No names suggest a comparison.
 #[test]
 fn single_numbers_are_compared_with_the_baseline_of_their_table() {
     let mut run = Fixture::new(1);

@@ -1,11 +1,11 @@
-//! Draws bar charts with characters. Each bar ends at the interval, which is drawn around the median.
+//! Draws bar charts with characters. Each bar ends in the interval around the median.
 
 use console::{measure_text_width, truncate_str};
 
 use crate::page::{Bar, Bars, *};
 
 const GAP: usize = 2;
-/// Minimum number of columns for a bar next to its numbers. If there is less room, the numbers go on a separate line.
+/// Minimum width of a bar next to its numbers, in columns. With less room, the numbers go on a separate line.
 const NARROW: usize = 20;
 const WIDEST: usize = 44;
 

@@ -1,6 +1,5 @@
-//! CSV (RFC 4180) with one row per result or trial. Column names are stable and include the unit. The last
-//! columns are factors (`factor.NAME`), values from other tools (`reported.NAME`, in base units) and CPU usage
-//! (`consumer.NAME`).
+//! CSV (RFC 4180) with one row per result or trial. Column names are stable and include units. The last columns are
+//! factors (`factor.NAME`), values from other tools (`reported.NAME`, in base units) and CPU usage (`consumer.NAME`).
 
 mod comparison;
 mod results;

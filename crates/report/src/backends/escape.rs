@@ -2,7 +2,7 @@
 
 use crate::harmless::harmless;
 
-/// Also makes control characters visible, because users write names in their files.
+/// Also makes control characters visible, because names come from users.
 pub(crate) fn html(text: &str) -> String {
     let text = harmless(text);
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")

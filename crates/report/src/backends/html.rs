@@ -47,7 +47,7 @@ pub(crate) fn page(page: &Page) -> String {
     )
 }
 
-/// Only allows the page's own script, and forbids fetches.
+/// Allows only the page's own script, and no fetches.
 fn policy() -> String {
     format!("default-src 'none'; style-src 'unsafe-inline'; script-src '{}'", script::digest())
 }

@@ -1,5 +1,5 @@
-//! Writes a gate's outcome as JUnit XML. Uses only elements and attributes that both Jenkins and GitLab read.
-//! An undecided result becomes a skipped test.
+//! Writes a gate's outcome as JUnit XML, with only the elements and attributes that both Jenkins and GitLab read. An
+//! undecided result becomes a skipped test.
 
 use findings::{Gate, GateOutcome, RunComparison};
 use samples::UnixMillis;

@@ -1,5 +1,5 @@
-//! Writes a page's tables as LaTeX for `\input`, using booktabs (https://ctan.org/pkg/booktabs). All text
-//! except captions becomes comments. Charts are omitted, because `plumb plot` draws them.
+//! Writes a page's tables as LaTeX for `\input`, using booktabs (https://ctan.org/pkg/booktabs). Text outside of tables
+//! and captions becomes comments. `plumb plot` draws the charts.
 
 use crate::page::{Align, Bar, Bars, Page, *};
 
@@ -69,7 +69,7 @@ fn comment(text: &str) -> String {
     textwrap::wrap(text.trim(), COMMENT).iter().map(|line| format!("% {line}\n")).collect()
 }
 
-/// Prevents LaTeX from reading text as commands, because users write names in their files.
+/// Prevents LaTeX from reading names as commands.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for sign in text.chars() {

@@ -21,12 +21,12 @@ pub(crate) fn wrapped_lines(text: &Text, width: usize) -> usize {
     wrap(text, width).len()
 }
 
-/// No line exceeds the configured width, unless a single word of a command is too long.
+/// No line exceeds the configured width, except for overlong words of commands.
 pub(crate) fn terminal(page: &Page, options: &Options) -> String {
     let width = options.width.max(NARROWEST);
     let mut lines = wrap(&Text::strong(&page.title), width);
     let mut page = page.clone();
-    // Do not wrap a quoted path at spaces within the path.
+    // Do not wrap a quoted path at its spaces.
     if let Some(flag) = &options.database.as_ref().map(|flag| glued(flag)) {
         page.sections.iter_mut().flat_map(|section| &mut section.blocks).for_each(|block| name(block, flag));
     }
@@ -73,7 +73,7 @@ fn section(section: &Section, width: usize) -> Vec<Line> {
     }
     let indent = if section.title.is_some() { INDENT } else { 0 };
     let mut shown: Vec<&Block> = section.blocks.iter().filter(|block| !is_only_seen(block)).collect();
-    // Drop headings at the end if their charts cannot be drawn in a terminal.
+    // Drop trailing headings of charts that a terminal cannot show.
     while shown.pop_if(|last| matches!(last, Block::Heading(_))).is_some() {}
     for (index, block) in shown.into_iter().enumerate() {
         if index > 0 && matches!(block, Block::Heading(_) | Block::Claim { .. }) {
@@ -91,7 +91,7 @@ fn is_only_seen(block: &Block) -> bool {
 fn block(block: &Block, width: usize) -> Vec<Line> {
     match block {
         Block::Heading(text) | Block::Paragraph(text) => wrap(text, width),
-        // Show the rule's ID, which users can pass to `plumb explain`.
+        // Show the rule's ID for use with `plumb explain`.
         Block::Claim { id, text } => wrap(&text.clone().and_faint(format!(" [{id}]")), width),
         Block::Table(table) | Block::Results { table, .. } => table::lay_out(table, width),
         Block::Chart(chart) => {
@@ -116,7 +116,7 @@ fn bullet(item: &Text, width: usize) -> Vec<Line> {
     lines
 }
 
-/// Continues a long command after a backslash, and puts its comment first, so that users can still copy the command.
+/// Splits a long command with backslashes and puts its comment first, so that users can still copy it.
 fn command(command: &str, width: usize) -> Vec<Line> {
     if measure_text_width(command) + PROMPT.len() <= width {
         return vec![Text::code(format!("{PROMPT}{command}")).0];

@@ -11,7 +11,7 @@ use crate::quantity;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Axis {
-    /// The quantity and its unit, e.g. `throughput, Gbit/s`. The unit is omitted if the tick labels have units.
+    /// The quantity and its unit, e.g. `throughput, Gbit/s`. Omits the unit if the tick labels have units.
     pub(crate) title: String,
     pub(crate) scale: Scale,
     pub(crate) ticks: Ticks,

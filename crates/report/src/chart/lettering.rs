@@ -1,4 +1,4 @@
-//! Measures text and fits it into the available width.
+//! Measures text and fits it into a width.
 
 use console::measure_text_width;
 
@@ -66,7 +66,7 @@ fn em(sign: char) -> f64 {
     }
 }
 
-/// Removes characters that are invisible or change the text direction, because users write names in their files.
+/// Removes characters that are invisible or change the text direction. Users may put them in names.
 pub(super) fn plain(text: &str) -> String {
     let is_hidden = |sign: char| {
         matches!(sign, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
@@ -121,7 +121,7 @@ pub(super) fn wrapped(text: &str, room: f64, style: Style, most: usize) -> Vec<S
     lines.iter().map(|line| fitted(line.trim(), room, style)).collect()
 }
 
-/// Splits text where lines may be broken. Only splits a word if the word does not fit on a line.
+/// Splits text where lines may break. Only splits words that do not fit on a line.
 fn words(text: &str, room: f64, style: Style) -> Vec<&str> {
     let inner = |word| {
         if width(word, style) <= room {

@@ -17,7 +17,7 @@ pub(crate) enum Paint {
     Worse,
     Better,
     Faint,
-    /// The series with this index. If there are too few colours, areas are hatched and lines are dashed.
+    /// The series with this index. If the colours run out, areas are hatched and lines are dashed.
     Of(usize),
 }
 
@@ -124,8 +124,8 @@ fn colours(colours: &Colours) -> String {
     style
 }
 
-/// Maps a fraction from 0 to 1 to a colour from dark blue to yellow with perceptually uniform lightness. Also
-/// returns whether text on it should be dark.
+/// Maps a fraction from 0 to 1 to a colour from dark blue to yellow with perceptually uniform lightness. Also returns
+/// whether text on this colour should be dark.
 pub(super) fn heat(share: f64) -> (String, bool) {
     const STOPS: [[f64; 3]; 5] = [
         [0.0, 32.0, 77.0],

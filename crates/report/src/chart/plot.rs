@@ -34,7 +34,7 @@ pub(crate) enum LineKind {
     Dotted,
     Bare,
     Dots,
-    /// Bars on the horizontal axis. Each bar extends to the next point, and the last point only ends the last bar.
+    /// Bars on the horizontal axis. Each bar extends to the next point, so the last point only ends a bar.
     Bars,
 }
 
@@ -215,8 +215,8 @@ impl Field<'_> {
         }
     }
 
-    /// Draws the labels of the chosen points first, then the other labels in order. Omits labels that would
-    /// overlap, because the table contains all labels.
+    /// Draws the labels of the chosen points first, then the others in order. Omits labels that would overlap: the
+    /// table contains all of them.
     fn annotations(&self, canvas: &mut Canvas<'_>) {
         for mark in &self.plot.marks {
             let x = self.x(mark.at);
@@ -256,7 +256,7 @@ impl Field<'_> {
         }
         let style = if spot.is_chosen { Style::Strong } else { Style::Tick };
         let text = fitted(&plain(&spot.text), MOST_NAME.min(self.right - self.left), style);
-        // Most curves rise to the right, so there is usually room to the lower right or upper left.
+        // Most curves rise to the right, which usually leaves room to the lower right or upper left.
         let positions = [
             (x + 7.0, y + 17.0, Anchor::Start),
             (x - 7.0, y - 10.0, Anchor::End),

@@ -50,7 +50,7 @@ pub(super) fn draw(rows: &Rows, canvas: &mut Canvas<'_>, y: f64) -> f64 {
     let shown = &rows.rows[..rows.rows.len().min(MOST_ROWS)];
     let layout = Layout::of(shown, &rows.axis, canvas);
     let top = legend::draw(&rows.keys, canvas, y);
-    // Compute positions first, because the background is drawn before the rows.
+    // Compute positions first: the background is drawn before the rows.
     let mut places = Vec::new();
     let mut end = top;
     for row in shown {

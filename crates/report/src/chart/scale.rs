@@ -10,8 +10,8 @@ pub(crate) enum Scale {
         low: f64,
         high: f64,
     },
-    /// Fractions of all samples, starting at 0. Each additional nine has the same width on the axis. If `nines`
-    /// is 3, the scale ends at 99.9 %.
+    /// Fractions of all samples, starting at 0. Each additional nine has the same width on the axis. With three
+    /// `nines`, the scale ends at 99.9 %.
     Tail {
         nines: f64,
     },

@@ -94,7 +94,7 @@ impl<'a> Canvas<'a> {
         Self { width, prefix, is_live, drawn: String::new(), taken: Vec::new(), hatched: false }
     }
 
-    /// Groups elements with `data-` attributes for the page's script. Files do not contain the group.
+    /// Groups elements with `data-` attributes for the page's script. Files do not contain such groups.
     pub(super) fn group(&mut self, attributes: &[(&str, String)], draw: impl FnOnce(&mut Self)) {
         if !self.is_live {
             return draw(self);
@@ -112,7 +112,7 @@ impl<'a> Canvas<'a> {
         self.width < 480.0
     }
 
-    /// Draws a line of text with its baseline at `y`, moved into the picture if necessary.
+    /// Draws a line of text with its baseline at `y`. Moves the text into the picture if necessary.
     pub(super) fn text(&mut self, (x, y): (f64, f64), anchor: Anchor, style: Style, text: &str) {
         let text = plain(text);
         let (x, extent) = self.extent((x, y), anchor, style, &text);
@@ -168,7 +168,7 @@ impl<'a> Canvas<'a> {
         (x + moved - left, Extent(moved, y - style.size() * 0.8, moved + wide, y + style.size() * 0.22))
     }
 
-    /// Preserves spaces, because resvg would otherwise drop spaces at the beginning of a span.
+    /// Preserves spaces, because resvg drops them at the beginning of a span by default.
     fn write(&mut self, (x, y): (f64, f64), anchor: Anchor, style: Style, markup: &str) {
         let anchor = match anchor {
             Anchor::Start => "",

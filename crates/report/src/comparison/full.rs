@@ -1,13 +1,13 @@
-//! Shows the details of each compared result, i.e. both intervals, the noise and the p-value.
+//! Shows the details of each compared result: both intervals, the noise and the p-value.
 
 use findings::{ResultComparison, RunComparison};
 use units::{Share, significant};
 
 use crate::{page::*, phrases};
 
-const P: &str = "P is the probability of a difference at least this large if both runs were equal, from the ranks \
-     of the trials and from their means, including the noise between runs if it is known; adjusted for the number \
-     of results (Benjamini and Hochberg). Differences smaller than the noise count as none.";
+const P: &str = "P is the probability of a difference at least this large if both runs were equal. It is \
+     computed from the ranks and the means of the trials, includes the noise between runs if that is known, and is \
+     adjusted for the number of results (Benjamini and Hochberg). Differences smaller than the noise count as none.";
 
 pub(super) fn build(comparison: &RunComparison) -> Option<Section> {
     let columns = [left("Result"), right("A"), right("B"), right("B − A"), right("Noise"), right("P")];

@@ -40,7 +40,7 @@ impl KindReport for FirstTouchSummary {
     }
 
     fn caption(&self) -> Option<&'static str> {
-        Some("touched: rate of all threads while touching; mapping and unmapping count only as CPU time")
+        Some("touched: rate of all threads while they touch memory; map and unmap only count as CPU time")
     }
 }
 

@@ -99,7 +99,7 @@ impl ShownAlone for LatencySummary {
         false
     }
 
-    /// In an open loop, the times of the first distribution are relative to the intended send times.
+    /// In an open loop, the first distribution is relative to the intended send times.
     fn shape(&self) -> Option<(Vec<TitledDistribution<'_>>, &Distribution)> {
         let mut all = latency::distributions("Round trip".to_owned(), self);
         if let Some((name, _)) = all.get_mut(2) {

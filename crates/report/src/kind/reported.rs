@@ -1,4 +1,4 @@
-//! Reports results of other tools. Such a result only has columns.
+//! Reports results of other tools. These only have columns.
 
 use super::{Field, KindReport};
 

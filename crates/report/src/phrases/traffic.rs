@@ -1,4 +1,4 @@
-//! Phrases for TCP, datagram and round-trip statistics.
+//! Phrases for statistics of TCP, datagrams and round trips.
 
 use findings::{DatagramSummary, Distribution, LatencySummary, TcpSummary};
 use units::{Bytes, Share};

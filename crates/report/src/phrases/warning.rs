@@ -10,11 +10,14 @@ pub(crate) const HALVES: &str = "these look like half round trips, as sockperf p
 pub(crate) fn warning(warning: &ValidityWarning) -> String {
     match warning {
         ValidityWarning::GeneratorLimited { end, busy } => {
-            format!("the {end}'s sending thread was {} busy and may be the limit instead of the path", Share(*busy))
+            format!(
+                "the {end}'s sending thread was {} busy and may be the bottleneck instead of the path",
+                Share(*busy)
+            )
         }
         ValidityWarning::ReceiverLimited { end, busy } => {
             format!(
-                "the {end}'s receiving thread was {} busy and may be the limit instead of the path",
+                "the {end}'s receiving thread was {} busy and may be the bottleneck instead of the path",
                 Share(*busy)
             )
         }
@@ -36,11 +39,11 @@ pub(crate) fn warning(warning: &ValidityWarning) -> String {
                 .to_owned()
         }
         ValidityWarning::RateNotReached { requested, achieved } => {
-            format!("a sender was set to {requested} but sent {achieved}: it or the path is saturated")
+            format!("a sender was set to {requested} but sent {achieved}: the sender or the path is saturated")
         }
         ValidityWarning::LateGenerator { lateness, period, tail } => format!(
             "one message in a hundred was sent at least {lateness} late (one was due every {period}): the \
-             generator itself caused much of the {tail} since the intended time"
+             generator itself caused much of the 99th percentile ({tail})"
         ),
         ValidityWarning::Lossy { lost, total } => format!(
             "{} of the messages were lost ({lost} of {total}): percentiles cover only the others, and a lost message \

@@ -1,4 +1,4 @@
-//! Table columns shared by several kinds of charts, with the same names as in the CSV report.
+//! Table columns shared by several kinds of charts, named as in the CSV report.
 
 use findings::{Interval, ResultSummary};
 use workload::Metric;

@@ -1,5 +1,4 @@
-//! Compares two runs, with one row per result. Each row shows the ratio with its interval around 1, and the
-//! usual difference between runs.
+//! Compares two runs. Each result has a row with the ratio, its interval and the usual difference between runs.
 
 use findings::{ResultComparison, RunComparison, Verdict};
 
@@ -25,8 +24,8 @@ pub(crate) fn chart(comparison: &RunComparison, workload: &str) -> Option<Chart>
     let rows: Vec<Row> = results.iter().filter_map(|result| row(result)).collect();
     let reach = || rows.iter().flat_map(Row::reach).chain([1.0]);
     let (low, high) = (reach().fold(f64::INFINITY, f64::min), reach().fold(0.0, f64::max));
-    // On a logarithmic scale, half and double have the same distance from 1. For a small range, both scales
-    // look the same.
+    // On a logarithmic scale, half and double have the same distance from 1. For small ranges, this makes no
+    // difference.
     let scale = if low > 0.0 && high / low > 3.0 { Scale::log(reach()) } else { Scale::around(reach()) };
     let mut phrase = rows.iter().map(|row| format!("{}: {}", row.label, row.text.characters()));
     let better =

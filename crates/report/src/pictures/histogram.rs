@@ -31,7 +31,7 @@ pub(crate) fn of_times(
     result: Option<&String>,
     (name, times): &TitledDistribution<'_>,
 ) -> Option<Chart> {
-    // The last bucket has no meaningful width, because it contains everything above the 99.9th percentile.
+    // The last bucket contains everything above the 99.9th percentile, so its width is not meaningful.
     let (beyond, shape) = match times.buckets.as_slice() {
         [only] => (0, std::slice::from_ref(only)),
         [shape @ .., beyond] => (beyond.count, shape),

@@ -1,5 +1,5 @@
-//! Latency percentiles and the cumulative distribution. Each additional nine has the same width, which makes
-//! the tail visible. Overlays several results or runs, or a closed and an open loop.
+//! Latency percentiles and the cumulative distribution. Each additional nine has the same width, so that the tail is
+//! visible. Several results or runs, or a closed and an open loop, share a chart.
 
 use findings::{ConnectSummary, Distribution, LatencySummary, ResultSummary};
 use workload::Metric;
@@ -148,7 +148,7 @@ fn curve(times: &Distribution) -> Vec<(f64, f64)> {
     let deepest = percentiles.last().map_or(0.0, |(share, _)| *share);
     let mut points = percentiles;
     let mut below = 0;
-    // Skip the last bucket, because it contains all remaining samples.
+    // Skip the last bucket: it contains all remaining samples.
     let (_, shape) = times.buckets.split_last().map_or((None, &[][..]), |(last, shape)| (Some(last), shape));
     for bucket in shape {
         below += bucket.count;
@@ -160,7 +160,7 @@ fn curve(times: &Distribution) -> Vec<(f64, f64)> {
     }
     points.push((0.0, times.min.0 as f64));
     points.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)));
-    // Remove points at which the curve would fall, because buckets are coarser than percentiles.
+    // Buckets are coarser than percentiles, so remove points at which the curve would fall.
     let mut longest: f64 = 0.0;
     points.retain(|(_, time)| {
         let rises = *time >= longest;

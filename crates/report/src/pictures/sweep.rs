@@ -1,5 +1,5 @@
-//! Plots a sweep along one factor. Each setting of the other factors has a line for the metric and for CPU
-//! time. Marks the knee and the recommendation.
+//! Plots a sweep along one factor: the metric and CPU time, with a line for each setting of the other factors. Marks
+//! the knee and the recommendation.
 
 use findings::{Answer, ConsumerUnit, Findings, Knee, ResultSummary};
 
@@ -12,7 +12,7 @@ use crate::{
 
 pub(super) const KIND: &str = "sweep";
 
-/// Maximum number of lines that readers can distinguish. Only the lines with the best values are drawn.
+/// Maximum number of lines that readers can distinguish. Only the best lines are drawn.
 const MOST_LINES: usize = 7;
 
 pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
@@ -114,7 +114,7 @@ fn curves<'a>(findings: &'a Findings, answer: &'a Answer, knee: &Knee, levels: &
     curves
 }
 
-/// Places numeric levels by value. The axis is logarithmic if they span several orders of magnitude.
+/// Places numeric levels by value, on a logarithmic axis if they span several orders of magnitude.
 fn axis(factor: &str, levels: &[&str]) -> (Axis, Vec<f64>) {
     let numbers: Option<Vec<f64>> = levels.iter().map(|level| level.parse::<f64>().ok()).collect();
     let title = factor.to_owned();

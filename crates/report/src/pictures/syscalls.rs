@@ -1,5 +1,5 @@
-//! One bar for each system call of a result, split into running, waiting and guest time. If times are unknown,
-//! the bar shows the number of calls.
+//! One bar for each system call of a result, split into running, waiting and guest time. If times are unknown, bars
+//! show call counts.
 
 use std::collections::BTreeMap;
 

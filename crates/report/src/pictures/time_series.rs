@@ -23,7 +23,7 @@ pub(super) fn build(source: &Source<'_>) -> Vec<Chart> {
     source.findings.results.iter().filter_map(of_result).collect()
 }
 
-/// Draws the first trial with a level shift, or else the first trial. Returns `None` if too few intervals were stored.
+/// Draws the first trial with a level shift, or else the first trial. Returns `None` for too few stored intervals.
 pub(crate) fn chart(record: &RunRecord, result: &ResultSummary) -> Option<Chart> {
     let trial = trial(record, result)?;
     let shown = Shown {
@@ -208,7 +208,7 @@ mod tests {
     use super::*;
     use crate::chart;
 
-    /// The trial has ten samples per second for more than a day.
+    /// Ten samples per second for more than a day.
     #[test]
     fn chart_of_a_million_samples_is_below_200_kb() {
         let sample = |index: usize| TimeSample {

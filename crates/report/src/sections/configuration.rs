@@ -1,4 +1,4 @@
-//! Effective socket settings of each result at both ends, and the CPUs on which the ends' threads ran.
+//! Effective socket settings of each result, and the CPUs that its threads ran on, at both ends.
 
 use findings::{EndSocket, Findings};
 use workload::SocketFacts;

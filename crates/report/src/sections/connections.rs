@@ -1,4 +1,4 @@
-//! Connection rates and failures, and the duration of connecting and of the whole exchange.
+//! Connection rates and failures, and the durations of connecting and of the whole exchange.
 
 use findings::{ConnectSummary, ResultSummary};
 use workload::Metric;

@@ -21,7 +21,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         "Busy covers the whole machine"
     };
     let caption = format!(
-        "CPUs in use on average, of {}, median of the trials. {whole}; client and server are only the traffic \
+        "CPUs in use on average (of {}), as the median across trials. {whole}. Client and server are only the traffic \
          threads, without the kernel's interrupt work for them.",
         first.cpus
     );

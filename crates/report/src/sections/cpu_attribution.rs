@@ -1,4 +1,4 @@
-//! CPU time of each result by owner, and the CPU time without an owner.
+//! CPU time of each result by owner, and CPU time without an owner.
 
 use findings::{ConsumerPart, CpuAttribution, ResultSummary};
 use samples::{AttributionSource, CpuConsumer};

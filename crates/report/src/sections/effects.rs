@@ -1,4 +1,4 @@
-//! Effect of each factor's levels, if everything else is equal.
+//! Effect of each factor's levels, with everything else equal.
 
 use findings::{FactorEffect, Findings};
 

@@ -92,7 +92,7 @@ fn paths(paths: &[PathRecord]) -> Table {
         vec![
             Text::strong(&path.name).and_plain(mark),
             path.from.as_str().into(),
-            // If a workload has a single end, it runs on a single host.
+            // A workload with a single end runs on a single host.
             if path.to == path.from { "" } else { path.to.as_str() }.into(),
             path.layers.join(" → ").into(),
             path.about.as_str().into(),

@@ -1,4 +1,4 @@
-//! The title of the value column, which depends on the end that counted the bytes.
+//! The title of the value column. It depends on the end that counted the bytes.
 
 use findings::ResultSummary;
 use workload::{Metric, ReportedData};
@@ -15,7 +15,7 @@ pub(super) fn title(results: &[&ResultSummary]) -> String {
     let of_streams = results.iter().all(|result| kind::is_of_sender(result));
     match results.first().map(|result| result.metric) {
         Some(_) if of_streams => "Sent",
-        // A table of another tool does not show which end counted the bytes.
+        // Another tool's table does not show which end counted the bytes.
         Some(Metric::Throughput) if columns.iter().any(Option::is_some) => "Throughput",
         Some(metric) => metric.title(),
         None => Metric::Throughput.title(),

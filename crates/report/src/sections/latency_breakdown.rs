@@ -35,7 +35,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
 fn waterfall(result: &ResultSummary, latency_breakdown: &LatencyBreakdown) -> Vec<Block> {
     let columns =
         vec![left("Step"), left("Up to"), right("50 %"), right("99 %"), right("Share"), left("Round trip")];
-    // If the steps add up to more than the round trip, extend the scale.
+    // Extend the scale if the steps add up to more than the round trip.
     let whole = latency_breakdown.steps.last().map_or(1.0, |step| (step.start + step.share).max(1.0));
     let table = Table {
         columns,
@@ -122,7 +122,7 @@ fn rest(share: f64) -> String {
 
 fn followed(latency_breakdown: &LatencyBreakdown) -> String {
     let whole = latency_breakdown.round_trip.at(0.5).map_or_else(String::new, |time| {
-        format!(" From the client's send to its return the median was {}.", glued(&time.to_string()))
+        format!(" The median from the client's send to its receive was {}.", glued(&time.to_string()))
     });
     let every = if latency_breakdown.every > 1 {
         format!(", one message in {}", latency_breakdown.every)

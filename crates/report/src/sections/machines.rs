@@ -1,4 +1,4 @@
-//! CPU time of virtual machines as seen by the host and by the guest, and the host's work for both.
+//! CPU time of virtual machines as seen by host and guest, and the host's work for them.
 
 use findings::{GuestTime, MachineTimes, ResultSummary};
 use samples::PathRecord;

@@ -1,4 +1,4 @@
-//! Compares paths with a word such as `vhost` in their names with the same paths without it.
+//! Compares each path that has a word such as `vhost` in its name with the same path without the word.
 
 use findings::{Findings, MatchedPair, MatchedPairs, ResultSummary};
 
@@ -80,7 +80,7 @@ fn change(matched_pairs: &MatchedPairs, pair: &MatchedPair, confidence: Confiden
     }
 }
 
-/// Formats both ends' calls per message or megabyte, without and with the word, e.g. `8.31 → 0.0070`.
+/// Formats the calls of both ends per message or megabyte, without and with the word, e.g. `8.31 → 0.0070`.
 fn calls(without: &ResultSummary, with: &ResultSummary) -> Text {
     let rate = |result: &ResultSummary| syscalls::all(result).unwrap_or_else(|| "-".to_owned());
     glued(&format!("{} → {}", rate(without), rate(with))).into()

@@ -42,9 +42,10 @@ fn order(findings: &Findings) -> Text {
 }
 
 fn numbers() -> Text {
-    "Values are robust averages over the trials, without the warm-up, in which disturbed blocks have little weight. \
+    "Values are robust averages across the trials, without the warm-up. Disturbed blocks have little weight. \
      Changes and ratios follow from the values. Brackets contain the interval and its confidence. A difference \
-     smaller than the noise floor counts as none; it is unclear if its interval allows both."
+     smaller than the noise floor counts as none. If its interval allows both a difference and none, the verdict \
+     is unclear."
         .into()
 }
 

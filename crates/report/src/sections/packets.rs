@@ -60,7 +60,7 @@ fn cut(data: &DataPackets) -> String {
     if to == per_packet(data.last) { cut.device.clone() } else { format!("{} (to {to})", cut.device) }
 }
 
-/// Shows three digits, so that one segment per packet reads 1.00 despite small counting errors.
+/// Uses three digits, so that one segment per packet reads 1.00 despite small counting errors.
 fn per_packet(segments: f64) -> String {
     let decimals = if segments < 9.995 { 2 } else { usize::from(segments < 99.95) };
     format!("{segments:.decimals$}")

@@ -17,8 +17,8 @@ pub(crate) fn tables(named: &[TitledDistribution<'_>]) -> Vec<Block> {
     side_by_side(named, "Percentile", |_| true)
 }
 
-/// Percentiles over the round trips of all trials. Omits their median, because it differs from the result's
-/// value, which is based on the median of each trial.
+/// Percentiles across the round trips of all trials. Omits the median: it would differ from the result's value, which
+/// is computed from each trial's median.
 pub(crate) fn pooled_tables(named: &[TitledDistribution<'_>]) -> Vec<Block> {
     side_by_side(named, "All round trips pooled", |share| share != 0.5)
 }
@@ -50,7 +50,7 @@ fn table(named: &[TitledDistribution<'_>], first: Column, shown: fn(f64) -> bool
     Table { columns, rows, caption: None }
 }
 
-/// Formats e.g. `79.1 µs (75.0 to 84.2)`, or `79.1 µs (from 75.0)` if there are too few messages for the upper end.
+/// Formats e.g. `79.1 µs (75.0 to 84.2)`, or `79.1 µs (from 75.0)` if there are too few messages for an upper bound.
 fn phrase(it: &Percentile, basis: Basis) -> String {
     if basis == Basis::Intervals {
         return it.time.to_string();

@@ -1,4 +1,4 @@
-//! The cost of the probes, the events they lost, and probes that could not run.
+//! The cost of the probes, the events that they lost, and probes that could not run.
 
 use findings::{FailedProbe, Interval, ProbeCost, ResultSummary};
 use samples::ProbeKind;
@@ -7,7 +7,7 @@ use units::Confidence;
 use super::Source;
 use crate::{page::*, phrases, quantity::Scale};
 
-const WHY: &str = "Probed trials are separate: results never come from them, only probe data.";
+const WHY: &str = "Probed trials are separate: they provide probe data, never results.";
 
 pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     let findings = source.findings;

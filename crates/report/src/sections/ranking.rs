@@ -32,7 +32,7 @@ fn of_workload(findings: &Findings, ranking: &Ranking) -> Vec<Block> {
     let measured = phrases::measured_in(Some(ranking.metric));
     let heading = Text::strong(format!("{}{settings}", ranking.workload)).and_faint(format!(" ({measured})"));
     let mut blocks = vec![Block::Heading(heading), Block::Table(table(ranking, &rows))];
-    // Results are listed in scenario order, with the baseline first.
+    // Results are in scenario order, with the baseline first.
     let ranked =
         findings.results.iter().filter(|result| rows.iter().any(|(rank, _)| rank.result == result.id));
     let named: Vec<TitledDistribution<'_>> =

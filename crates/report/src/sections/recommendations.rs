@@ -1,4 +1,4 @@
-//! Recommendations from a sweep: the best setting, settings that save CPU time, and knees.
+//! Recommendations from a sweep: the best setting, settings that save CPU time, and the knees.
 
 mod frontier;
 mod knees;

@@ -18,8 +18,8 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     (!results.is_empty()).then(|| section("As reported", tables.collect()))
 }
 
-/// Returns whether there are columns other than the judged one, or whether the judged value has more digits
-/// than the rounded result.
+/// Returns whether there are columns other than the judged one, or the judged value has more digits than the rounded
+/// result.
 fn says_more(result: &ResultSummary) -> bool {
     let judged = headline::column(result);
     let is_rounded = |value: &ReportedValue| shown(value) != phrases::value(result.metric, value.value);
@@ -48,7 +48,7 @@ fn table(results: &[&ResultSummary]) -> Table {
     Table { columns, rows: results.iter().map(row).collect(), caption: None }
 }
 
-/// Keeps all digits that the log contains.
+/// Keeps all of the log's digits.
 fn shown(reported: &ReportedValue) -> String {
     let value = reported.value;
     let in_unit = |metric| glued(&Scale::of(metric, value).quoting(value).quantity(value));

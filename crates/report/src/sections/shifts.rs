@@ -1,4 +1,4 @@
-//! Lasting level shifts within a trial, for which an average is misleading.
+//! Lasting level shifts within a trial. They make its average misleading.
 
 use findings::{ResultShift, ResultSummary};
 

@@ -34,7 +34,7 @@ struct Scope {
     brief: bool,
 }
 
-/// From the most to the least detailed. The first scope that fits is used, so that no sentence is cut off.
+/// From the most to the least detailed. The first one that fits is used, so that no sentence is cut off.
 const SCOPES: [Scope; 6] = [
     Scope { warnings: true, ..MOST },
     MOST,
@@ -187,7 +187,7 @@ fn cause(cause: &Cause, brief: bool, investigate: bool) -> Text {
     }
 }
 
-/// If values are unreliable, this is only the best setting so far.
+/// With unreliable values, this is only the best setting so far.
 fn setting(source: &Source<'_>) -> Option<Row> {
     let verdict = &source.findings.verdict;
     let chosen = verdict.settings.iter().find(|setting| setting.objective == source.objective)?;
@@ -243,7 +243,7 @@ fn labelled(label: &str, lines: impl Iterator<Item = Text>) -> Vec<Row> {
 fn layers(source: &Source<'_>, workload: &WorkloadVerdict, room: usize) -> String {
     let lead = speed::lead(source.findings, &workload.workload);
     let mut layers: Vec<&LayerCost> = workload.layers.iter().collect();
-    // If all values are unreliable, the caution already says that.
+    // If all values are unreliable, the caution already states this.
     let all_unreliable = layers.iter().all(|layer| layer.unreliable);
     let settings = speed::settings(&workload.levels).unwrap_or_default();
     let whole = format!("{lead}{}{settings}", costs(&layers, all_unreliable, 0));

@@ -116,7 +116,7 @@ fn of_result(result: &ResultSummary) -> Vec<Block> {
     if !folded.is_empty() {
         let more = phrases::count(folded.len(), "more call");
         blocks.push(Block::Paragraph(Text::faint(format!("and {more}"))));
-        // Omit the rest of probed calls, because the section on times lists them.
+        // Omit the other calls of probed trials: the section on times lists them.
         let rest = || Block::Table(Layout::of(&folded, rates, CallColumns::Composition).table(&folded));
         blocks.extend(rates.is_none().then(|| Block::Folded { title: more.into(), blocks: vec![rest()] }));
     }

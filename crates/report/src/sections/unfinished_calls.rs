@@ -1,4 +1,4 @@
-//! System calls still in progress when their trials ended, which no count includes.
+//! System calls still in progress when their trials ended. No count includes them.
 
 use findings::ResultSummary;
 use samples::SyscallCount;

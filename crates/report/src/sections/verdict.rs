@@ -57,7 +57,7 @@ fn nothing_measured(source: &Source<'_>) -> Text {
     Text::doubtful(format!("Nothing was measured: {reason}"))
 }
 
-/// Number of unfolded values under a serious finding. Further values and limitations are folded.
+/// Number of values shown under a serious finding. Further values and limitations are folded.
 const SHOWN: usize = 2;
 
 pub(crate) fn claim(finding: &Finding) -> Vec<Block> {

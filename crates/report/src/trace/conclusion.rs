@@ -1,4 +1,4 @@
-//! The main users of CPU time, and the longest calls with their fraction of waiting.
+//! The main consumer of CPU time, the longest system call, and the fraction of waiting.
 
 use units::{Share, significant};
 

@@ -1,4 +1,4 @@
-//! A trace's duration, the reason why it ended, and the data that it could not record.
+//! A trace's duration, why it ended, and the data that it could not record.
 
 use findings::{PtraceCost, TraceSummary};
 use units::significant;

@@ -1,4 +1,4 @@
-//! System calls still in progress, which no count includes.
+//! System calls still in progress. No count includes them.
 
 use super::{Source, calls::and_more};
 use crate::{page::*, phrases, sections::unfinished_calls};

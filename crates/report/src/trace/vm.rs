@@ -34,7 +34,7 @@ pub(crate) fn page(summary: &VmSummary, top: usize) -> Page {
 
 fn claims(summary: &VmSummary) -> Section {
     let blocks: Vec<Block> = summary.findings.iter().flat_map(verdict::claim).collect();
-    let nothing = "No costly setting was found from the host.";
+    let nothing = "No costly setting was found that is visible from the host.";
     let nothing = || vec![Block::Paragraph(Text::good(nothing))];
     section("Findings", if blocks.is_empty() { nothing() } else { blocks })
 }

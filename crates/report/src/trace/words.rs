@@ -44,7 +44,7 @@ pub(super) fn end(trace: &TraceSummary) -> Option<String> {
     }
 }
 
-/// Names an owner in the target's terms. If QEMU's threads have no names, QEMU is a single owner.
+/// Names an owner in terms of the target. If QEMU's threads have no names, QEMU is a single owner.
 pub(super) const fn consumer(consumer: CpuConsumer, kind: TargetKind) -> &'static str {
     match (consumer, kind) {
         (CpuConsumer::Client | CpuConsumer::Server, TargetKind::Qemu) => "QEMU",

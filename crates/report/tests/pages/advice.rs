@@ -1,5 +1,5 @@
-//! The short view has at most two findings, or at most two hints and warnings. It shows the command that prints
-//! the rest.
+//! The short view has at most two findings, or at most two hints and warnings. It names the command that prints the
+//! rest.
 
 use findings::{Finding, SingleMeasurement};
 use report::{Format, Options, SingleFormat, View, render, render_single};

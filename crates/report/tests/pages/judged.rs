@@ -1,4 +1,4 @@
-//! A page shows a comparison with the same value and verdict everywhere.
+//! A page shows a comparison with the same value and verdict in all places.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! No text is wider than the terminal, and no name breaks the markup. This holds for any name and any width.
+//! For any name and any width, no text is wider than the terminal, and no name breaks the markup.
 
 use console::{measure_text_width, strip_ansi_codes};
 use findings::{

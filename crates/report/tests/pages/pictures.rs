@@ -1,5 +1,5 @@
-//! Tests the charts of whole runs. For any name, no text is cut off, no text overlaps other text, and no name
-//! becomes markup. The values agree with the CSV report.
+//! Tests the charts of whole runs. For any name, no text is cut off or overlaps other text, and no name becomes markup.
+//! Values agree with the CSV report.
 
 use std::{collections::BTreeMap, env, fs, path::PathBuf, sync::LazyLock};
 
@@ -60,7 +60,7 @@ fn drawn(findings: &Findings) -> Vec<Picture> {
     pictures(findings, Some(&sample::record::record()), &Options::default())
 }
 
-/// The options with the widest of the fonts that browsers and `plumb plot` use.
+/// Options with the widest of the fonts that browsers and `plumb plot` use.
 static WITH_FONTS: LazyLock<usvg::Options<'_>> = LazyLock::new(|| {
     let mut options = usvg::Options::default();
     let fonts = options.fontdb_mut();

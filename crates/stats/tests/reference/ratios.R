@@ -5,7 +5,7 @@ set.seed(20261121)
 cat("# kind, confidence, a, b, estimate, low, high of b/a; R", as.character(getRversion()), "\n")
 show <- function(x) paste(sprintf("%.15g", x), collapse = " ")
 for (case in 1:40) {
-  # Discard the draws of a removed part of the table, so that the remainder does not change.
+  # Discard draws for rows that were removed from the table, so that the other rows do not change.
   n <- sample(4:20, 1)
   m <- sample(4:20, 1)
   confidence <- sample(c(0.8, 0.9, 0.95), 1)

@@ -17,7 +17,7 @@ for (case in 1:40) {
   x <- round(10 * exp(rnorm(n, 0, sample(c(0.003, 0.03), 1))), 6)
   ranges <- abs(diff(log(x)))
   largest <- which.max(ranges)
-  # A large and lasting change of level is left out.
+  # Leave out a large, lasting change of level.
   if (largest >= 3 && n - largest >= 3 && ranges[largest] > 8 * mean(ranges[-largest])) ranges <- ranges[-largest]
   n <- length(ranges) + 1
   freedom <- 2 * ((n - 1) * d2)^2 / (4 * ((n - 1) * variance + 2 * (n - 2) * covariance))

@@ -52,7 +52,7 @@ const KINDS: [(&str, Option<Shape>); 5] = [
     ("disturbed", None),
 ];
 
-/// Two identical runs with levels that vary by 0.7 % (floor 2 %), and two runs with a loss.
+/// Two runs of equal performance, with levels that vary by 0.7 % (floor 2 %), and two runs with a loss.
 fn verdicts() -> Vec<Case> {
     let mut cases = Vec::new();
     for n in [5, 10, 30] {
@@ -113,7 +113,7 @@ fn whole_floors() -> Vec<Case> {
             let imported = Case::new("A/B: false alarm", data, FALSE_ALARMS, move |draws| {
                 Some(is_alarm(judged(draws, n, kind, 0.007, 1.0)?.1))
             });
-            // If there are few values, all of them may come from one of the two modes.
+            // A few values may all come from one mode.
             cases.push(imported.claimed_if(kind != Some(Shape::TwoHumps)));
         }
         for lost in [0.01, 0.02, 0.03, 0.05, 0.07, 0.1] {

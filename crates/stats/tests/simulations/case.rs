@@ -1,4 +1,4 @@
-//! A claim about a method that data sets with a known truth can refute.
+//! A claim about a method. Data sets with a known truth can refute it.
 
 use crate::draws::Draws;
 

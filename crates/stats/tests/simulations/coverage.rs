@@ -16,7 +16,8 @@ pub(crate) fn cases() -> Vec<Case> {
         .collect()
 }
 
-/// An exact interval must have the coverage that it reports. In small samples, this exceeds the requested coverage.
+/// An exact interval must have the coverage that it reports. In small samples, it reports more than the requested
+/// coverage.
 fn exact(attained: f64) -> (f64, f64) {
     (attained - 0.005, attained + 0.005)
 }
@@ -94,7 +95,7 @@ fn paired() -> Vec<Case> {
             }));
         }
     }
-    // Skewed log ratios violate the method's assumptions. With more blocks, this matters more.
+    // Skewed log ratios violate the method's assumptions, more visibly with more blocks.
     for (n, held) in [(6, (0.93, 0.98)), (10, (0.91, 0.97)), (30, (0.80, 0.90))] {
         let data = format!("only the second disturbed n={n}");
         cases.push(Case::new("paired ratio", data, held, move |draws| {
@@ -136,7 +137,7 @@ fn unpaired() -> Vec<Case> {
     cases
 }
 
-/// Lengths, autocorrelations and minimum coverage, which is lower if the series is short for its correlation.
+/// Lengths, autocorrelations and minimum coverages. The coverage is lower if a series is short for its correlation.
 const CHAINS: [(usize, f64, f64); 9] = [
     (30, 0.0, 0.93),
     (30, 0.3, 0.93),
@@ -163,7 +164,7 @@ fn means() -> Vec<Case> {
     cases
 }
 
-/// Series with a small effective size, about which nothing is claimed.
+/// Series with a small effective size. There is no claim about these.
 fn short() -> Vec<Case> {
     let case = |shape: Shape| {
         let data = format!("{} AR(1) 0.8 n=20", shape.name());

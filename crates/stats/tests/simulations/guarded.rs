@@ -1,5 +1,4 @@
-//! Percentiles and fractions of messages in trials that differ. Checks the coverage of their intervals, and whether
-//! bounds and gates judge them correctly.
+//! Checks intervals, bounds and gates for percentiles and fractions of messages, in trials that differ.
 
 use stats::{Bounds, cluster};
 
@@ -17,7 +16,7 @@ pub(crate) fn cases() -> Vec<Case> {
     [coverage(), fractions(), met(), worse()].into_iter().flatten().collect()
 }
 
-/// Times with a 99th percentile of `tail`, in trials whose levels differ by `between`.
+/// Times with a 99th percentile of `tail`, in trials with levels that differ by `between`.
 fn trials(draws: &mut Draws, (trials, messages): (usize, usize), between: f64, tail: f64) -> Vec<Vec<f64>> {
     let middle = tail.ln() - TAIL * SPREAD.hypot(between);
     let mut trial = || {
@@ -47,7 +46,7 @@ fn coverage() -> Vec<Case> {
                 let (_, bounds) = p99(&trials(draws, size, between, 50.0))?;
                 Some(bounds.low? <= 50.0 && 50.0 <= bounds.high?)
             };
-            // If trials differ as much as messages, the tail consists of one or two trials.
+            // If trials differ as much as messages, the tail comes from one or two trials.
             cases.push(if between > 0.1 {
                 Case::figure(method, data, once).answering(0.1)
             } else {

@@ -1,4 +1,4 @@
-//! Checks verdicts and intervals with unequal variances, many results, mixtures of two modes, and few trials.
+//! Checks verdicts and intervals for unequal variances, many results, mixtures of two modes, and few trials.
 
 use stats::{Blocks, Difference, Family, Fit, Level, ab, fit::BASELINE, noise};
 
@@ -113,7 +113,7 @@ fn many() -> Vec<Case> {
     cases
 }
 
-/// Values of about 10, of which a fraction `share` is about 20 instead. The standard deviation is 2 %.
+/// Values around 10, except for a fraction `share` around 20. The standard deviation is 2 %.
 fn regimes(draws: &mut Draws, n: usize, share: f64, ratio: f64) -> Vec<f64> {
     let value = |_| {
         let level = if draws.chance(share) { 20.0 } else { 10.0 };

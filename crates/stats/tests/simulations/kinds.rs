@@ -8,7 +8,7 @@ use crate::{
     draws::{Draws, Shape},
 };
 
-/// Maximum fraction of series classified as a wrong kind of change.
+/// Maximum fraction of series classified as the wrong kind of change.
 const WRONG: (f64, f64) = (0.0, 0.1);
 /// Time constant of a slow start, in values.
 const TAU: f64 = 3.0;
@@ -120,7 +120,7 @@ fn changes() -> Vec<Case> {
     cases
 }
 
-/// Checks that outliers in steady series are not a slow start.
+/// Checks that outliers in steady series are not classified as a slow start.
 fn starts() -> Vec<Case> {
     let mut cases = Vec::new();
     for (n, scatter) in

@@ -32,7 +32,7 @@ fn sets(case: &Case) -> usize {
 /// Unoptimised builds use a tenth of the data sets.
 const PART: usize = if cfg!(debug_assertions) { 10 } else { 1 };
 
-/// Methods that claim a mean width relative to the exact interval.
+/// Prefix of claims about a mean width relative to the exact interval.
 const WIDTH: &str = "width of";
 
 fn check(cases: &[Case]) {
@@ -93,7 +93,7 @@ fn finds_jumps_modes_and_knees_as_often_as_claimed() {
     check(&places::cases());
 }
 
-/// Refutes too many false alarms, intervals with 80 % coverage, and methods that seldom return a result.
+/// Wrong methods raise too many false alarms, cover 80 % instead of 95 %, or seldom return a result.
 #[test]
 fn wrong_methods_are_refuted() {
     let shown = |share: f64, answered: f64| Shown { share, answered };

@@ -1,4 +1,4 @@
-//! Series with one value per run. Checks shifts, drifts and the range of the next run.
+//! Checks shifts, drifts and predictions in series with one value per run.
 
 use stats::{Course, history};
 

@@ -10,7 +10,6 @@ use crate::{
     nights,
 };
 
-/// benchstat's default alpha.
 const BENCHSTAT_ALPHA: f64 = 0.05;
 /// Criterion's default significance level and noise threshold.
 const CRITERION: (f64, f64) = (0.05, 0.01);
@@ -18,10 +17,9 @@ const CRITERION: (f64, f64) = (0.05, 0.01);
 const FIRECRACKER: (f64, f64) = (0.01, 0.05);
 const PERMUTATIONS: usize = 1000;
 
-/// Compares B with A.
 type Rule = fn(&Trials, &mut Draws) -> Option<Difference>;
 
-/// Trials of two runs, or of a result and its baseline in one run, which also repeats the baseline.
+/// Trials of two runs, or of a result, its baseline and repetitions of the baseline in one run.
 struct Trials {
     a: Vec<f64>,
     again: Option<Vec<f64>>,
@@ -101,7 +99,7 @@ fn ours(trials: &Trials, _: &mut Draws) -> Option<Difference> {
 const NIGHTS: [(usize, f64, f64); 6] =
     [(50, 1.0, 0.0), (50, 1.0, 0.5), (25, 0.95, 0.0), (45, 0.95, 0.0), (25, 0.92, 0.0), (45, 0.92, 0.5)];
 
-/// Series for Otava, one per line: family, number of values from which a change counts, and values.
+/// Series for Otava, one per line: family, minimum number of values at which a detected change counts, and values.
 pub(crate) fn nights(sets: usize, seed: u64) -> String {
     let mut draws = Draws::new(seed);
     let mut line = |(before, left, carry): (usize, f64, f64)| {

@@ -1,4 +1,4 @@
-//! Error rates of comparing two runs that vary more than their trials, given earlier runs.
+//! Error rates when comparing two runs that vary more than their trials, given earlier runs.
 
 use stats::{BetweenRuns, Difference, ab, describe, multiple, noise, sweep};
 
@@ -70,7 +70,7 @@ fn alarms() -> Vec<Case> {
     cases
 }
 
-/// Cases about which nothing is claimed, because the method assumes normal values.
+/// Cases without claims, because the method assumes normal values.
 fn figures() -> Vec<Case> {
     let mut cases = Vec::new();
     for (name, of_run) in [("heavy tails", heavy as OfRun), ("two humps", two_humps)] {

@@ -140,7 +140,7 @@ fn width(estimate: Option<Estimate>) -> Option<f64> {
     Some((interval.high / interval.low).ln())
 }
 
-/// A fit with another result as its baseline, to compare [`OWN`] with that result directly.
+/// A fit with another result as its baseline, for a direct comparison with [`OWN`].
 fn direct(results: &[Blocks], again: &Blocks) -> Option<Fit> {
     let mut results = results.to_vec();
     results.swap(BASELINE, OTHER);
@@ -151,7 +151,7 @@ fn widths() -> Vec<Case> {
     let mut cases = Vec::new();
     for (n, trials) in BLOCKS.into_iter().flat_map(|n| Trials::ALL.map(|trials| (n, trials))) {
         let data = format!("{} 2 % n={n}", trials.name());
-        // Nothing is claimed if there are few blocks and the other results vary between blocks.
+        // There is no claim for few blocks if the other results vary between blocks.
         let held = n > 6 || !matches!(trials, Trials::WithoutBlocks);
         let of_value = Case::at_most("width of a value", data.clone(), WIDEST, move |draws| {
             let (results, again) = run(draws, n, trials, 0.02, 0.8);
@@ -207,7 +207,7 @@ fn alarms() -> Vec<Case> {
     cases
 }
 
-/// Power of finding a difference. It is claimed for losses of 10 % or more, even if one trial in ten is disturbed.
+/// Power of finding a difference, claimed for losses of 10 % or more, even if one trial in ten is disturbed.
 fn found() -> Vec<Case> {
     let mut cases = Vec::new();
     for trials in [Trials::Shaped(Shape::Normal), Trials::Disturbed, Trials::AgainDisturbed] {

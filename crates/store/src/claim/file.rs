@@ -29,7 +29,7 @@ pub(super) fn claim(database: &Path, run: &RunId) -> Result<FileClaim, StoreErro
     loop {
         let mut file = output_file::open_lock(&path).map_err(|error| cannot(error.into()))?;
         match file.try_lock() {
-            // The previous owner may have removed the file after it was opened here, and before it was locked.
+            // The previous owner may have removed the file between opening and locking it here.
             Ok(()) if !is_at(&file, &path) => {}
             Ok(()) => {
                 let _ = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));

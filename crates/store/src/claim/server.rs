@@ -61,7 +61,7 @@ fn acquire(mut client: Client, run: &RunId, before: Option<i64>) -> Result<HeldL
         Ok(())
     })?;
     if is_standby {
-        let reason = "this server is a standby, whose locks are local; add target_session_attrs=read-write to the address to reach the primary";
+        let reason = "this server is a standby, and locks on a standby are local; add target_session_attrs=read-write to the address to reach the primary";
         return Err(DatabaseError::Denied(reason.to_owned()));
     }
     let sql = format!("SELECT pg_try_advisory_lock({KEY})");
@@ -97,7 +97,7 @@ impl fmt::Debug for ServerClaim {
 
 impl Drop for ServerClaim {
     fn drop(&mut self) {
-        // Otherwise the server would hold the lock until it notices the end of the connection.
+        // Otherwise, the server would hold the lock until it notices that the connection has ended.
         let HeldLock { client, .. } = self.lock.get_mut();
         client.limit(LEAST_PATIENCE);
         let sql = format!("SELECT pg_advisory_unlock({KEY})");

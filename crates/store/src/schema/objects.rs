@@ -66,7 +66,7 @@ fn created(format: u32) -> Result<Vec<SchemaObject>, DatabaseError> {
     Ok(statement.query_map([], row)?.collect::<Result<_, _>>()?)
 }
 
-/// Splits a statement into lower-case words and punctuation, without comments. A quote never matches, because the
+/// Splits a statement into lower-case words and punctuation, without comments. Quotes never match, because the
 /// migrations contain none.
 fn tokens(sql: &str) -> Vec<String> {
     let mut tokens = Vec::new();

@@ -242,7 +242,7 @@ pub(crate) fn times_out_on_stopped_server_and_retries() {
     assert_eq!(place.open().load(&header.id).expect("loads").trials, [trial(0)]);
 }
 
-/// Another connection, which did not fail, writes the trials.
+/// A different connection, which did not fail, writes the trials.
 pub(crate) fn renews_broken_claim_before_writing(server: &PostgresServer) {
     let place = Place::database(server);
     let header = header("quick-20261121-1", 1);

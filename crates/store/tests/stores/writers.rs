@@ -61,7 +61,7 @@ pub(crate) fn processes_can_write_different_runs_concurrently(place: &Place) {
     assert_eq!(store.runs().expect("lists").len(), ids.len());
 }
 
-/// Writers start at different offsets, so most trials already exist or are just being written.
+/// Writers start at different offsets, so most trials already exist or are being written.
 pub(crate) fn concurrent_writers_store_each_trial_once(place: &Place) {
     const TRIALS: u32 = 40;
     let header = header("quick-20261121-1", 1);

@@ -13,7 +13,7 @@ use units::Nanos;
 pub enum Left {
     About(Duration),
     AtMost(Duration),
-    /// The time for the trials, excluding the unknown boot time of this many machines.
+    /// The time for the trials. The boot time of this many machines is unknown and excluded.
     AfterBoots(Duration, usize),
 }
 
@@ -74,7 +74,7 @@ impl Pace {
         self.boots.taken.push(within.into());
     }
 
-    /// Must only be called if the run is inside a virtual hypervisor.
+    /// Only call this if the run is inside a virtual hypervisor.
     pub fn hypervisor_booted(&mut self, scenario: &Scenario, host: &str, within: Nanos, now: Instant) {
         self.boots.under_way.remove(host);
         let all = Duration::from(lab::run_time(scenario, &self.plan, within, true));
@@ -150,7 +150,7 @@ impl Pace {
         self.plan.trials.iter().filter(move |it| !is_made(it) && !is_skipped(it.result))
     }
 
-    /// Returns the average duration of earlier trials, or else the planned duration, scaled by how slow the run is.
+    /// Returns the average duration of earlier trials, or else the planned duration times the run's slowness.
     fn expected(&self, result: usize) -> Duration {
         if let Some((count, taken)) = self.taken.get(&result) {
             return *taken / *count;

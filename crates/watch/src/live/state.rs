@@ -15,7 +15,7 @@ use workload::LiveRate;
 use super::pace::Pace;
 
 const RATES: usize = 200;
-/// Maximum number of disturbed trials listed in the log. At the end, the log shows the total.
+/// Maximum number of disturbed trials in the log. At the end, the log shows the total.
 pub(super) const NAMED: u32 = 3;
 const LOGGED: usize = 200;
 

@@ -8,7 +8,7 @@ use units::{Nanos, Share};
 use super::*;
 use crate::{measure::Measure, schedule::Timing};
 
-/// Its runs end as listed in `ends`. Its alerts fail while the mail server is down.
+/// Runs end as listed in `ends`, and alerts fail while the mail server is down.
 #[derive(Default)]
 struct Fake {
     ends: VecDeque<RunEnd>,
@@ -45,7 +45,7 @@ impl Host for &mut Fake {
     }
 }
 
-/// Runs the scenario once, with the state that earlier calls saved. The scenario is always due.
+/// Runs the scenario once, with the state from earlier calls. The scenario is always due.
 fn once(folder: &Path, host: &mut Fake) -> WatchEnd {
     let timing = Timing { every: Nanos(0), jitter: Nanos(0), at: None };
     let (scenario, against, max_loss) = ("quick".to_owned(), Against::default(), Share(0.05));

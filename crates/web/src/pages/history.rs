@@ -1,4 +1,4 @@
-//! The history of results, including level shifts, over all runs of a scenario.
+//! The history of results, with level shifts, across all runs of a scenario.
 
 mod chart;
 
@@ -52,7 +52,7 @@ fn runs_of(site: &Site, store: &store::Store, run: &RunId) -> Result<Vec<Arc<Run
     let listed = if imported || digest.is_empty() { Vec::new() } else { store.runs_of(digest)? };
     let others = listed.iter().filter(|other| other.id != *run && other.started <= record.header.started);
     let mut runs = vec![Arc::new(analysis::run_results(&record))];
-    // Skip runs written by an unknown version.
+    // Skip runs from unknown versions.
     runs.extend(others.take(MOST_RUNS - 1).filter_map(|other| site.results.of(other, store).ok()));
     runs.reverse();
     Ok(runs)

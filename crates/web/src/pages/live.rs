@@ -27,7 +27,7 @@ use crate::{
 };
 
 const LOOK: Duration = Duration::from_millis(500);
-/// After this many polls without a change, send a comment, which detects a closed connection.
+/// After this many polls without a change, send a comment to detect closed connections.
 const QUIET_LOOKS: usize = 20;
 
 pub(crate) async fn page(
@@ -82,7 +82,7 @@ async fn next(site: &Arc<Site>, follower: Follower) -> Option<(Event, Follower)>
         following = looked_at;
         match changed {
             Ok(true) => return Some(event_of(*following)),
-            // A locked or unreachable store has no change to show.
+            // A locked or unreachable store has no changes to show.
             Ok(false) | Err(store::StoreError::Locked { .. } | store::StoreError::Away { .. }) => {}
             Err(_) => return None,
         }

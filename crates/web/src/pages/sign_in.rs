@@ -1,4 +1,4 @@
-//! Signing in with the token, which sets a cookie, and signing out.
+//! Signing in with the token (sets a cookie), and signing out.
 
 use std::sync::Arc;
 
@@ -95,7 +95,7 @@ fn with_cookie(site: &Site, value: &str, next: &str) -> Response {
     ([(header::SET_COOKIE, cookie)], Redirect::to(next)).into_response()
 }
 
-/// Returns whether the path is on this site. A path with two leading slashes refers to another host.
+/// Returns whether the path is on this site. Two leading slashes would refer to another host.
 fn is_here(wanted: &str) -> bool {
     let plain = |sign: char| sign.is_ascii_graphic() && sign != '\\';
     wanted.starts_with('/') && !wanted.starts_with("//") && wanted.chars().all(plain)

@@ -30,7 +30,7 @@ pub(super) fn of(site: &Site, store: &Store, runs: &[RunListing]) -> Vec<Trend> 
         }
     }
     let trend = |run: &&RunListing| {
-        // The results are cached, so each run is read only once.
+        // Results are cached, so each run is only read once.
         let listed = store.runs_like(&run.id).ok()?;
         let earlier = listed.iter().filter(|other| other.started <= run.started).take(MOST_RUNS);
         let mut runs: Vec<_> = earlier.filter_map(|other| site.results.of(other, store).ok()).collect();

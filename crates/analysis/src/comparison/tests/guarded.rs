@@ -9,7 +9,7 @@ use crate::fixtures::{datagrams_at, stream_at};
 
 const TRIALS: u32 = 10;
 
-/// Round trips around 20 µs, of which one in fifty takes `tail` nanoseconds.
+/// Round trips of about 20 µs. One in fifty takes `tail` nanoseconds.
 fn round_trips(draw: &mut Draw, tail: f64, messages: u32) -> Measurement {
     let of_trial = draw.about_one(0.005);
     let mut round_trips = LatencyHistogram::new();

@@ -123,7 +123,7 @@ fn finds_paths_where_vhost_does_not_help() {
 fn saturated_single_queue_is_a_note() {
     let run = imported::queues(|_, _| true);
     let says = [
-        "One queue may be the limit: it carries at most 28.5 Gbit/s, 40 queues carry 77.2 Gbit/s (2.71x), in iperf3",
+        "One queue may be the bottleneck: it carries at most 28.5 Gbit/s, 40 queues carry 77.2 Gbit/s (2.71x), in iperf3",
         "2 queues gain only −2.8",
     ];
     check(&run, "single-queue-bound", Severity::Note, &says);

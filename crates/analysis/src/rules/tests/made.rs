@@ -86,7 +86,8 @@ pub(in crate::rules) fn beginning(first: &[f64]) -> Fixture {
     run
 }
 
-/// An imported trial with sixty intervals. `rate` maps the elapsed fraction to the rate, alternating by ±1 %.
+/// An imported trial with sixty intervals. `rate` maps the elapsed fraction to the rate. The intervals alternate around
+/// it by ±1 %.
 pub(in crate::rules) fn going(rate: impl Fn(f64) -> f64) -> Fixture {
     let noisy = |at: usize| rate(at as f64 / 60.0) * if at.is_multiple_of(2) { 0.99 } else { 1.01 };
     let rates: Vec<f64> = [rate(0.0)].into_iter().chain((0..60).map(noisy)).collect();
@@ -95,7 +96,7 @@ pub(in crate::rules) fn going(rate: impl Fn(f64) -> f64) -> Fixture {
     run
 }
 
-/// Rates in Gbit/s of autocorrelated noise (0.8), without a level or trend.
+/// Autocorrelated noise (0.8) in Gbit/s, without level shifts or a trend.
 const WAVE: [f64; 60] = [
     10.92, 11.03, 10.19, 11.98, 10.14, 10.15, 10.99, 11.42, 11.74, 10.48, 12.13, 11.07, 10.84, 10.69, 10.57,
     9.99, 11.45, 11.24, 11.94, 10.12, 10.68, 10.37, 10.69, 10.78, 11.05, 10.78, 10.72, 10.73, 10.82, 10.74,

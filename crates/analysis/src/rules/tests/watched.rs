@@ -162,12 +162,12 @@ pub(in crate::rules) fn policed(dropped: u64) -> Fixture {
     run
 }
 
-/// A host with 12 tracked connections refused the only attempt's packets.
+/// The only attempt failed because a host with 12 tracked connections refused its packets.
 pub(in crate::rules) fn refused(insert_failed: u64, table_full: u64, checksum_errors: u64) -> Fixture {
     failed_at(12, insert_failed, table_full, checksum_errors)
 }
 
-/// A failed attempt, the only one. A host with 16 NAT ports has these counters.
+/// The only attempt failed. A host with 16 NAT ports has these counters.
 pub(in crate::rules) fn failed_at(
     tracked: u64,
     insert_failed: u64,

@@ -128,7 +128,7 @@ fn each_wrong_setting_causes_only_its_own_claim() {
         |vm| vm.devices[0].queues = 1,
         "single-queue-bound",
         Note,
-        &["one queue for 2 vCPUs", "30.0 % of a CPU", "queues=2", "vectors=6", "not the limit"],
+        &["one queue for 2 vCPUs", "30.0 % of a CPU", "queues=2", "vectors=6", "not the bottleneck"],
     );
     let full = |vm: &mut VmFacts| {
         vm.devices[0].queues = 1;

@@ -1,4 +1,4 @@
-//! Writes one row per trial, from the run's record or, without one, from the findings.
+//! Writes one row per trial, from the run's record, or from the findings if there is no record.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ struct Row<'a> {
     path: Option<&'a str>,
     workload: Option<&'a str>,
     levels: Option<&'a BTreeMap<String, String>>,
-    /// Probed trials have a value, too.
+    /// Probed trials also have a value.
     value: Option<f64>,
     trial: Option<&'a Trial>,
 }

@@ -1,12 +1,11 @@
-//! Charts in a page. Each chart is drawn for screens and for phones, and can be downloaded together with its data.
+//! Charts in a page, drawn for screens and for phones. Each chart and its data can be downloaded.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 
 use super::super::escape::html;
 use crate::chart::{self, Chart, NARROW, PAGE, Theme};
 
-/// Maximum total size of the charts in a page, in bytes. Instead of further charts, the page shows the commands
-/// that draw them.
+/// Maximum total size of a page's charts, in bytes. Further charts are replaced by the commands that draw them.
 const MOST: usize = 600 << 10;
 
 #[derive(Debug, Default)]

@@ -1,4 +1,4 @@
-//! Moves the first chart that repeats a table into the summary, so that a page starts with the answer and a chart.
+//! Moves the first chart that repeats a table into the summary, so that pages start with the answer and a chart.
 
 use crate::page::{Page, *};
 
@@ -9,7 +9,7 @@ pub(super) fn with_chart(page: &Page) -> Page {
         Some((second, others)) if summary.title.is_none() => (second, others),
         _ => (summary, others),
     };
-    // If the next section starts with a chart, this chart already follows the summary.
+    // If the next section starts with a chart, a chart already follows the summary.
     let is_next = others.first().is_some_and(|it| is_shown(it) && it.blocks.iter().take(2).any(is_chart));
     if is_next {
         return page;

@@ -1,5 +1,5 @@
-//! The page's script and its hash for a content security policy. `cargo xtask generate` generates the script
-//! from the TypeScript files in `script`.
+//! The page's script and its hash for a content security policy. `cargo xtask generate` builds the script from the
+//! TypeScript files in `script`.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use sha2::{Digest, Sha256};

@@ -1,4 +1,4 @@
-//! Tables. If a table does not fit on the screen, its rows become lists of labelled values.
+//! Tables. On screens that are too narrow, rows become lists of labelled values.
 
 use std::collections::BTreeSet;
 
@@ -13,18 +13,18 @@ use crate::{
 const FONT: f64 = 14.0;
 const PADDING: f64 = 8.0;
 const REM: f64 = 16.0;
-/// Tables change their layout at widths that are multiples of this, in rem.
+/// Tables change their layout at multiples of this width, in rem.
 const STEP: u32 = 2;
 /// Maximum width of a table, in rem.
 const MOST: u32 = 66;
 /// Minimum width of a screen, in rem.
 const SMALL: u32 = 18;
-/// A word with more characters than this may break anywhere.
+/// Words with more characters than this may break anywhere.
 const LONG: usize = 24;
 
 #[derive(Debug, Default)]
 pub(super) struct Tables {
-    /// Screen widths, in rem. On screens up to such a width, a table becomes lists.
+    /// Maximum screen widths at which tables become lists, in rem.
     limits: BTreeSet<u32>,
     columns: usize,
 }

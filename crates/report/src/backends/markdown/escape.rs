@@ -36,7 +36,7 @@ fn code(text: &str) -> String {
     format!("{ticks}{gap}{text}{gap}{ticks}")
 }
 
-/// Skips underscores between letters or digits, because they never start emphasis.
+/// Skips underscores between letters or digits: they never start emphasis.
 fn escaped(text: &str) -> String {
     let mut before = None;
     let mut escaped = String::new();

@@ -11,7 +11,7 @@ use crate::{
 const GAP: usize = 2;
 const INDENT: usize = 2;
 const SHORT_WORD: usize = 8;
-/// If a row needs more lines than this, the table becomes key-value pairs.
+/// If a row needs more lines than this, rows become key-value pairs.
 const MOST_LINES: usize = 4;
 const WIDE: usize = 5;
 

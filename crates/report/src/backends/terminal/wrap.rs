@@ -1,4 +1,4 @@
-//! Wraps text and preserves tones. Widths are in terminal columns. A wide character takes two columns.
+//! Wraps text and preserves tones. Widths are in terminal columns: a wide character takes two.
 
 use console::measure_text_width;
 
@@ -16,7 +16,7 @@ struct Word {
     spaced: bool,
 }
 
-/// Only breaks a word if the word is wider than a line.
+/// Only breaks words that are wider than a line.
 pub(super) fn wrap(text: &Text, width: usize) -> Vec<Line> {
     let width = width.max(1);
     let mut lines: Vec<Characters> = vec![Characters::new()];

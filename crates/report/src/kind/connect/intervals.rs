@@ -1,4 +1,4 @@
-//! Tables of the connections made and failed in each interval.
+//! Tables of successful and failed connections per interval.
 
 use workload::{ConnectData, ConnectInterval};
 

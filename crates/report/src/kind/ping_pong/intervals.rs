@@ -1,4 +1,4 @@
-//! Tables of a ping-pong's round trips in each interval.
+//! Tables of a ping-pong's round trips per interval.
 
 use workload::{LatencyHistogram, PingPongData, PingPongInterval};
 

@@ -40,7 +40,7 @@ fn known_or_dash(is_known: bool, value: &impl ToString) -> String {
     if is_known { value.to_string() } else { "-".to_owned() }
 }
 
-/// A zero in TCP_INFO from another tool usually means that the field is missing.
+/// In TCP_INFO from other tools, a zero usually means that the field is missing.
 fn whole(tcp: &TcpSample, value: &impl ToString) -> String {
     known_or_dash(tcp.is_whole(), value)
 }

@@ -1,4 +1,4 @@
-//! The factors' knees and curves. A knee is the level from which the metric stops growing with the factor.
+//! The factors' knees and curves. A knee is the level at which the metric stops growing with the factor.
 
 use findings::{Answer, Knee};
 use units::Confidence;

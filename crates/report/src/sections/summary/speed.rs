@@ -1,5 +1,4 @@
-//! The values of a workload. These are the first and last path of its cost breakdown or ranking, or its best
-//! and worst results.
+//! The values of a workload: the first and last path of its cost breakdown or ranking, or its best and worst results.
 
 use std::collections::BTreeMap;
 
@@ -57,7 +56,7 @@ fn calls(result: &ResultSummary) -> Option<String> {
     let (call, number) = share(|call| call.calls).filter(|_| result.metric == Metric::Count)?;
     let total = phrases::value(result.metric, result.value.estimate);
     let phrase = format!("{total} system calls, {number} of these {call}");
-    // Use CPU time, because a call may spend most of its elapsed time waiting or running a guest.
+    // Use CPU time: a call may spend most of its elapsed time waiting or running a guest.
     Some(match share(|call| call.running.unwrap_or_default().0) {
         None => phrase,
         Some((longest, time)) if longest == call => format!("{phrase}, with {time} of the CPU time"),

@@ -3,8 +3,7 @@
 use samples::CallTimes;
 
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// The first character covers calls below 2^10 ns. Each further character covers durations up to four times the
-/// previous limit.
+/// The first character covers calls below 2^10 ns. Each further one covers calls up to four times the previous limit.
 const FIRST: usize = 10;
 const EACH: usize = 2;
 const CHARACTERS: usize = 9;

@@ -36,7 +36,7 @@ fn table(rows: &[Row<'_>]) -> Table {
         let level = |factor: &&str| result.levels.get(*factor).cloned().map_or_else(dash, Text::from);
         let of_end = |end: &&str| {
             let known = rates.ends.iter().find(|calls| calls.end.as_deref() == Some(*end));
-            // If an end is missing, it did not make any calls.
+            // A missing end made no calls.
             known.map_or_else(|| "0".into(), |calls| rare(calls.rate).into())
         };
         let mut row = vec![Text::strong(&result.path)];

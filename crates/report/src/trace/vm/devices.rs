@@ -17,7 +17,7 @@ pub(super) fn section(summary: &VmSummary) -> Option<Section> {
     }
     let settings = ["Device", "Model", "Attached to", "Queues", "vhost", "MTU", "Qdisc"].map(left).to_vec();
     let rows = devices.iter().map(setting).collect();
-    let caption = "Queues: in use by the guest, and available if more.";
+    let caption = "Queues: in use by the guest, of those available.";
     let caption = Some(Text::faint(caption));
     let mut blocks = vec![Block::Table(Table { columns: settings, rows, caption })];
     let counted: Vec<&VmDevice> = devices.iter().filter(|device| device.counters.is_some()).collect();
@@ -108,7 +108,7 @@ fn negotiated(phrase: &NegotiatedFeatures) -> Vec<(String, Text)> {
     let set = phrase.set.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(", ");
     let mut pairs = vec![("set in QEMU".to_owned(), Text::from(set))];
     pairs.extend(
-        phrase.features.as_ref().map(|taken| ("taken by the driver".to_owned(), taken.join(", ").into())),
+        phrase.features.as_ref().map(|taken| ("accepted by the driver".to_owned(), taken.join(", ").into())),
     );
     let driver = phrase.driver.map(|up| if up { "up" } else { "not up" });
     pairs.extend(driver.map(|driver| ("the guest's driver".to_owned(), driver.into())));

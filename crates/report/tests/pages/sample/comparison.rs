@@ -1,5 +1,4 @@
-//! Hand-written comparisons. One compares the egress gateway before and after a kernel update, the other a log
-//! with a run.
+//! Hand-written comparisons: the egress gateway before and after a kernel update, and a log with a run.
 
 use findings::{
     Basis, BetweenRuns, BoundedValue, COMPARISON_SCHEMA, Comparison, ComparisonConclusion, ComparisonVerdict,

@@ -1,4 +1,4 @@
-//! Results of datagrams, of an open loop, of messages that were sent during a stream, and of connections.
+//! Results of datagrams, of an open loop, of messages during a stream, and of connections.
 
 use findings::{
     Basis, Bucket, ConnectSummary, CpuCost, DatagramSummary, Distribution, EndSocket, LatencySummary,

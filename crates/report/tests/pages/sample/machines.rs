@@ -1,5 +1,5 @@
-//! A run between guests, with and without vhost, and without probes. It has each machine's CPU time according
-//! to the host and to the guest.
+//! A run between guests, with and without vhost, and without probes. It has the CPU time of each machine according to
+//! host and guest.
 
 use findings::{
     ConsumerTime, CpuAttribution, Findings, GuestTime, MachineTimes, ProbedSummary, ResultSummary, RunProbes,

@@ -1,5 +1,4 @@
-//! A probed run with streams and messages over two paths. One is from a pod through an egress gateway, the
-//! other is the bare wire.
+//! A probed run with streams and messages over two paths: from a pod through an egress gateway, and the bare wire.
 
 use std::cmp::Reverse;
 

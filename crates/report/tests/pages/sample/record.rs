@@ -1,4 +1,4 @@
-//! The run that produced the findings. It has one trial for each of two results, with the samples that reports fold.
+//! The run that produced the findings: one trial for each of two results, with the samples that reports fold.
 
 use samples::{
     Arm, CpuUsage, Design, Environment, MachineCpu, Origin, PathCheck, ResultRecord, RunHeader, RunId,

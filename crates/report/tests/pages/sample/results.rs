@@ -1,4 +1,4 @@
-//! Results as the analysis would summarize them. Each result is made from a single number.
+//! Results as the analysis would summarize them, each made from a single number.
 
 use std::collections::BTreeMap;
 

@@ -9,8 +9,8 @@ use report::Scale;
 use super::changes;
 use crate::{links, shell::short, time};
 
-/// There is one drawing for large screens and one for phones. The style sheet shows only one of them. Each has
-/// a class, a width (scaled to the page) and a number of dates.
+/// One drawing for large screens and one for phones: class, width (scaled to the page) and number of dates. The style
+/// sheet shows only one of them.
 const DRAWINGS: [(&str, f64, usize); 2] = [("page", 760.0, 6), ("phone", 360.0, 2)];
 const HEIGHT: f64 = 190.0;
 const LEFT: f64 = 84.0;
@@ -20,7 +20,7 @@ const BOTTOM: f64 = 28.0;
 const TICKS: f64 = 4.0;
 /// Margin above and below the values, as a fraction of their range.
 const ROOM: f64 = 0.08;
-/// Minimum range of the axis, as a fraction of the largest value. It prevents noise from filling the whole chart.
+/// Minimum range of the axis, as a fraction of the largest value. Otherwise, noise could fill the whole chart.
 const LEAST_SPAN: f64 = 0.1;
 
 struct Axes {
@@ -78,7 +78,7 @@ fn point(axes: &Axes, place: usize, value: &Estimate, runs: &[Arc<RunResults>], 
     let new = if changed.is_empty() { String::new() } else { format!("; new: {}", changed.join(", ")) };
     let title = format!("{}: {}{range}{new}", short(&run.run.0), scale.quantity(value.estimate));
     html! {
-        // The Tab key skips these links, because the table below contains the same links.
+        // The Tab key skips these links, because the table below repeats them.
         a href=(links::run(&run.run)) tabindex="-1" aria-label=(title) {
             title { (title) }
             @if let Some(interval) = value.interval {

@@ -6,8 +6,8 @@ use store::{Location, RunProgress, Store, StoreError};
 
 use crate::failure::Failure;
 
-/// If this many polls find no claim, the run is considered finished. After a restart, a database server has no
-/// claims until the next trial.
+/// After this many polls without a claim, the run counts as finished. A restarted database server has no claims until
+/// the next trial.
 const UNCLAIMED_LOOKS: u32 = 120;
 
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub(super) struct Following {
 
 impl Following {
     pub(super) fn begin(store: &Store, run: &RunId) -> Result<Self, Failure> {
-        // Read the trials last. If a trial is added in between, it is then read twice rather than missed.
+        // Read the trials last, so that a trial added in between is read twice rather than missed.
         let is_under_way = store.is_under_way(run);
         let progress = store.progress(run)?;
         let record = store.load(run)?;
@@ -47,7 +47,7 @@ impl Following {
             return Ok(false);
         }
         for trial in store.trials_after(&run, self.progress.newest)? {
-            // A repeated trial replaces the original trial.
+            // A repeated trial replaces the original.
             self.record.trials.retain(|known| known.index != trial.index);
             self.record.trials.push(trial);
         }

@@ -14,10 +14,9 @@ pub(super) const MTU_MISMATCH: Rule = Rule::cause("mtu-mismatch", |vm| of_each(v
 
 /// A device with fewer packets per second is idle.
 const TRAFFIC: f64 = 1000.0;
-/// A limitation of these claims, which compare nothing.
 pub(super) const UNMEASURED: &str =
     "The effect of a change was not measured: compare `plumb client` before and after.";
-/// Offloads that the host must be able to leave to the guest, by kernel name.
+/// Offloads that should be on for packets to the guest, by kernel name.
 const OFFLOADS: [&str; 4] =
     ["tx-checksum-ip-generic", "tx-scatter-gather", "tx-tcp-segmentation", "tx-tcp6-segmentation"];
 

@@ -11,9 +11,9 @@ pub(super) const EMULATED: Rule = Rule::measurement("emulated", |vm| emulated(vm
 pub(super) const WAITING_FOR_CPUS: Rule = Rule::limit("noisy-host", |vm| crowded(vm).into_iter().collect());
 pub(super) const OUT_OF_QUOTA: Rule = Rule::limit("noisy-host", |vm| throttled(vm).into_iter().collect());
 
-/// Fraction of its runnable time that a thread may wait for a host CPU. Beyond it, all latencies suffer.
+/// If a thread waits for a host CPU for a larger fraction of its runnable time, all latencies suffer.
 const CROWDED: f64 = 0.05;
-/// With a lower utilization, waits go unnoticed.
+/// At lower utilization, waits do not matter.
 const RUNS: f64 = 0.05;
 /// Maximum fraction of the time for which the machine may be throttled.
 const THROTTLED: f64 = 0.01;

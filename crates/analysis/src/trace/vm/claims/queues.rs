@@ -28,8 +28,7 @@ fn single(summary: &VmSummary, device: &VmDevice) -> Option<Claim> {
         (false, _) => format!(" has {given} queues, but the guest uses only one"),
     };
     let lead = phrase![Phrase::device(name(device)), lead];
-    let idle =
-        "The thread that forwards its packets is not saturated, so the queue is not the limit at this load.";
+    let idle = "The thread that forwards its packets is not saturated, so the queue is not the bottleneck at this load.";
     let carried = carrier.map(|(who, busy)| of_a_cpu(who, busy));
     let finding = Claim::new(Severity::warning_if(full), lead)
         .with_evidence(carried.into_iter().chain(packets(summary, device)))
