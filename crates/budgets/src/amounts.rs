@@ -1,4 +1,4 @@
-//! Reserves amounts per address. Dropping a share on any thread returns its amount to the budget.
+//! Budgets per address and in total. Dropping a share, on any thread, returns its amount.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -25,9 +25,9 @@ struct Reserved {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Exhausted {
-    #[error("the limit of its address is reached")]
+    #[error("the limit per address is reached")]
     Address,
-    #[error("the limit of the server is reached")]
+    #[error("the server's limit is reached")]
     Server,
 }
 
@@ -44,7 +44,7 @@ impl Amounts {
         Self(Arc::new(Mutex::new(Reserved { budget, total: 0, by_source: HashMap::new() })))
     }
 
-    /// Checks without reserving anything. The error names the exceeded budget.
+    /// The error names the exceeded budget.
     pub fn check(&self, source: Source, amount: u64) -> Result<(), Exhausted> {
         let reserved = self.0.lock();
         let (address, server) = reserved.remaining(source);
@@ -56,7 +56,7 @@ impl Amounts {
         }
     }
 
-    /// Reserves everything or nothing. The error names the budget that would be exceeded.
+    /// Reserves the whole amount or nothing. The error names the budget that would be exceeded.
     pub fn take(&self, source: Source, amount: u64) -> Result<Share, Exhausted> {
         self.check(source, amount)?;
         Ok(self.give(source, amount))
@@ -83,8 +83,8 @@ impl Amounts {
         self.0.lock().by_source.values().copied().max().unwrap_or(0)
     }
 
-    /// If the total is used up, returns the address to take from: the largest holder, if it exceeds its fair share
-    /// (the total divided by the number of holders) and `source` has less than that.
+    /// If the total is used up, returns the address to take from: the largest holder, if it holds more than its fair
+    /// share (the total divided by the number of holders) and `source` holds less.
     #[must_use]
     pub fn debtor(&self, source: Source) -> Option<Source> {
         let reserved = self.0.lock();

@@ -13,7 +13,7 @@ use crate::source::Source;
 
 const SECOND: u64 = 1_000_000_000;
 const SOURCES: usize = 4096;
-/// The number of addresses that are sampled for eviction.
+/// The number of addresses sampled for eviction.
 const SAMPLE: usize = 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl Meter {
         Self { rate, due: AtomicU64::new(0) }
     }
 
-    /// Returns false if the rate does not allow it. Times are in nanoseconds.
+    /// Returns false if the rate does not allow the amount. Times are in nanoseconds.
     pub fn spend(&self, amount: u64, now: u64) -> bool {
         let spent = |due: u64| {
             let due = due.max(now).saturating_add(self.time(amount));
@@ -95,8 +95,8 @@ impl Rates {
         Arc::clone(self.sources.entry(source).or_insert_with(|| Arc::new(Meter::new(self.rate))))
     }
 
-    /// Once per second, removes addresses that owe nothing. If that frees no room, evicts the address that owes the
-    /// least in a sample.
+    /// Once per second, removes addresses that owe nothing. If that frees no room, evicts the sampled address that owes
+    /// the least.
     fn forget_one(&mut self, now: u64) {
         if now.saturating_sub(self.swept) >= SECOND {
             self.swept = now;

@@ -1,8 +1,8 @@
-//! Addresses, as budgets count them.
+//! The addresses to which budgets apply.
 
 use std::net::{IpAddr, Ipv6Addr};
 
-/// An IPv4 address, or the /64 network that an IPv6 host usually has.
+/// An IPv4 address, or the /64 network of an IPv6 address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Source(IpAddr);
 

@@ -58,7 +58,7 @@ pub(crate) fn within(flag: &str, time: Nanos, (least, most): (Nanos, Nanos)) -> 
     Err(Misuse::new(format!("{flag} {value} is out of range: use {least} to {most} seconds")))
 }
 
-/// Parses a time. The default unit is milliseconds, as in iperf3's timeouts.
+/// The default unit is milliseconds, as in iperf3's timeouts.
 pub(crate) fn milliseconds(text: &str) -> Result<Nanos, String> {
     let read = text.parse::<u32>().ok().map(|millis| Nanos::from_millis(millis.into()));
     let read = read.or_else(|| text.parse().ok()).filter(|time| *time > Nanos(0));
@@ -67,7 +67,7 @@ pub(crate) fn milliseconds(text: &str) -> Result<Nanos, String> {
     })
 }
 
-/// Parses a time. The default unit is microseconds, as in the kernel's busy polling settings.
+/// The default unit is microseconds, as in the kernel's busy polling settings.
 pub(crate) fn microseconds(text: &str) -> Result<Nanos, String> {
     let read = text.parse::<u32>().ok().map(|micros| Nanos(u64::from(micros) * 1000));
     let read = read.or_else(|| text.parse().ok()).filter(|time| *time > Nanos(0));

@@ -27,7 +27,7 @@ pub(crate) struct Args {
     pub(crate) command: Command,
 }
 
-/// Subcommands with flags to which users may pass a negative number by mistake.
+/// Subcommands with numeric flags.
 const NUMERIC: [&str; 3] = ["client", "ping", "server"];
 
 impl Args {
@@ -121,7 +121,7 @@ pub(crate) enum Command {
     Check(check::CheckArgs),
     /// Measure repeatedly within a budget, and alert on regressions and level shifts
     Watch(watch::WatchArgs),
-    /// Name runs that other runs are compared with
+    /// Manage baselines: runs that other runs are compared with
     #[command(subcommand)]
     Baseline(baseline::BaselineCommand),
     /// Import logs and tables from iperf3, sockperf and other tools
@@ -147,7 +147,7 @@ pub(crate) enum Command {
     /// List the built-in scenarios
     #[command(hide = true)]
     List(ListFormat),
-    /// Run a program once plumb trace is ready (started by plumb trace)
+    /// Run a program once plumb trace is ready (internal)
     #[command(hide = true)]
     Held(trace::launch::LaunchArgs),
     /// Inspect a running virtual machine from outside: configuration, CPU attribution, advice
@@ -155,7 +155,7 @@ pub(crate) enum Command {
     /// Boot a virtual machine and show its properties
     #[command(subcommand)]
     Vm(vm::VmCommand),
-    /// Move memory between running virtual machines, to those that need it
+    /// Move memory to the running virtual machines that need it
     Rebalance(rebalance::RebalanceArgs),
     /// Show how much memory virtual machines use and access
     #[command(subcommand)]

@@ -16,7 +16,7 @@ pub(crate) fn code_point(text: &str) -> Result<u8, String> {
         .ok_or_else(|| format!("invalid code point `{text}`: use 0 to 63, or a name, e.g. ef, af41, cs1"))
 }
 
-/// Parses the value of `-S`, a type-of-service byte from 0 to 255, as a code point.
+/// Converts `-S`, a type-of-service byte (0 to 255), to a code point.
 pub(crate) fn type_of_service(text: &str) -> Result<u8, String> {
     let byte = amount::whole(text).and_then(|byte| u8::try_from(byte).ok());
     let byte = byte

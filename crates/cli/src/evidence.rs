@@ -1,5 +1,5 @@
-//! Stores a run record as the gzipped JSON of `report --format raw`, either in a separate file or inside a
-//! report page, where browsers ignore it.
+//! Stores a run record as the gzipped JSON of `report --format raw`, in a separate file or in a report page (browsers
+//! ignore it).
 
 use std::io::{Read, Write};
 
@@ -31,7 +31,7 @@ pub(crate) fn unpack(packed: impl Read) -> Result<String> {
     Ok(bounded_file::read_ours(GzDecoder::new(packed))?)
 }
 
-/// Adds the record to a page. If the record is too large for this, returns the unchanged page and `false`.
+/// Adds the record to a page. If the record is too large, returns the unchanged page and `false`.
 pub(crate) fn embed(page: &str, record: &RunRecord) -> Result<(String, bool)> {
     let packed = BASE64_STANDARD.encode(pack(record)?);
     let (Some(end), true) = (page.rfind(END_OF_PAGE), packed.len() <= MOST) else {

@@ -8,17 +8,15 @@ pub enum Exit {
     Success,
     /// 1: the command failed.
     Failure,
-    /// 1: a regression beyond the limit was found. Only used by `plumb check` and `plumb watch --once`.
+    /// 1: a regression beyond the limit was found. Only for `check` and `watch --once`.
     Lost,
-    /// 2: the check was inconclusive. Only used by `plumb check` and `plumb watch --once`.
+    /// 2: the check was inconclusive. Only for `check` and `watch --once`.
     Inconclusive,
     /// 3: nothing can be measured on this machine, or every result was skipped.
     Unable,
-    /// 64: a usage error, e.g. in a flag, scenario or name. Uses EX_USAGE from sysexits.h, because 2 means
-    /// inconclusive.
+    /// 64: a usage error, e.g. in a flag, scenario or name (EX_USAGE in sysexits.h, because 2 means inconclusive).
     Misuse,
-    /// 65: the check could not run, e.g. because a run cannot be read. Only used by `plumb check` and `plumb
-    /// watch --once`.
+    /// 65: the check could not run, e.g. because a run cannot be read. Only for `check` and `watch --once`.
     NotChecked,
     Program(u8),
     /// 130: the command was interrupted. Finished trials are stored.

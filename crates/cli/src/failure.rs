@@ -45,7 +45,7 @@ impl fmt::Display for NoRights {
     }
 }
 
-/// Marks a failed check, whose exit status must differ from a regression's.
+/// Marks a check that could not run. Its exit status must differ from that of a regression.
 #[derive(Debug)]
 pub(crate) struct CheckFailure;
 
@@ -123,8 +123,8 @@ fn lines(error: &anyhow::Error) -> Vec<String> {
     lines
 }
 
-/// Shows a part of a document with the error underlined. Omits colours if the document contains control
-/// characters of terminals.
+/// Shows a part of a document with the error underlined. Omits colours if the document contains terminal control
+/// characters.
 fn underlined(diagnosis: &dyn miette::Diagnostic) -> String {
     let render = |colours: bool| {
         let handler = miette::MietteHandlerOpts::new();
@@ -225,7 +225,7 @@ fn is_command(name: &str) -> bool {
 
 fn of_traffic(error: &traffic::Error) -> Option<String> {
     match error {
-        // Nothing is listening if the error is from the kernel. If the server closed the connection, it is running.
+        // An error from the kernel means that nothing is listening. A server that closes connections is running.
         traffic::Error::Socket { source, .. }
             if source.kind() == io::ErrorKind::ConnectionRefused && source.raw_os_error().is_some() =>
         {

@@ -70,7 +70,7 @@ pub(crate) fn resolve(
 
 pub(crate) fn with_port(host: &str) -> Option<(&str, u16)> {
     let (name, port) = host.rsplit_once(':')?;
-    // If there are several colons, this is an IPv6 address without brackets.
+    // Several colons mean an IPv6 address without brackets.
     let whole = !name.contains(':') || name.ends_with(']');
     port.parse().ok().filter(|_| whole && !name.is_empty()).map(|port| (name, port))
 }

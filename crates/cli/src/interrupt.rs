@@ -12,7 +12,7 @@ use signal_hook::{
     low_level::pipe,
 };
 
-/// Further signals have no effect, because some tools send a signal to both the process and its group.
+/// Further signals have no effect, because some tools signal both the process and its group.
 pub(crate) fn set_on_signal(stop: &Arc<AtomicBool>) -> anyhow::Result<()> {
     for signal in [SIGINT, SIGTERM] {
         flag::register(signal, Arc::clone(stop)).context("cannot install signal handlers")?;

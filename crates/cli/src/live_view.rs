@@ -1,4 +1,4 @@
-//! Shows a run on a terminal, with its path, current trial, results, findings and log.
+//! Shows a run on a terminal: its path, current trial, results, findings and log.
 
 mod colours;
 mod draw;

@@ -10,7 +10,7 @@ use console::Term;
 
 use crate::output;
 
-/// These options exit if the text fits on one screen, show colours, and leave the text on the screen.
+/// Options to exit if the text fits on one screen, show colours, and leave the text on the screen.
 const LESS: &str = "FRX";
 
 pub(crate) fn text(text: &str, configured: Option<&str>) -> io::Result<()> {

@@ -1,6 +1,6 @@
 //! The running program.
 
-/// The version, which every run stores and every agent receives. It has a mark if the build is unoptimised.
+/// The version, stored in every run and sent to every agent. Unoptimised builds have a mark.
 pub const TOOL: &str = env!("PLUMB_VERSION");
 
 /// The running executable, even if its file was replaced (proc_pid_exe(5)).

@@ -48,7 +48,7 @@ const HELP: &str = "`plumb config --help` describes this file";
 impl Settings {
     pub(crate) fn read() -> anyhow::Result<Self> {
         let Some(file) = file() else { return Ok(Self::default()) };
-        // After `su` or `sudo -u`, HOME may still be the directory of another user, which is inaccessible.
+        // After `su` or `sudo -u`, HOME may still be another user's inaccessible directory.
         let is_absent = |error: &io::Error| {
             matches!(
                 error.kind(),

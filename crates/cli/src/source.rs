@@ -16,7 +16,7 @@ pub(crate) fn load(name: &str, shared: &GlobalFlags) -> Result<Source> {
     load_variant(name, &Variants::default(), shared)
 }
 
-/// Applies variants to the text, so that a stored run contains the result.
+/// Applies variants to the text, so that a stored run contains the resulting scenario.
 pub(crate) fn load_variant(name: &str, variants: &Variants, shared: &GlobalFlags) -> Result<Source> {
     let (source_name, plain) = text(name, shared)?;
     let scenario = Scenario::parse(&source_name, &plain)?;

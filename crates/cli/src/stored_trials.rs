@@ -157,7 +157,7 @@ impl StoredTrials {
         Ok(())
     }
 
-    /// Selects the full view if the trial is not stored, because `plumb explain` then cannot show the details later.
+    /// Selects the full view if the trial is not stored, because `plumb explain` cannot show its details later.
     fn view(&self, single: &SingleMeasurement) -> View {
         let is_interrupted =
             |warning: &ValidityWarning| matches!(warning, ValidityWarning::Interrupted { .. });
@@ -266,7 +266,7 @@ impl StoredTrials {
     }
 }
 
-/// Analyses the only trial of a stored run like one of `plumb client` or `plumb ping`.
+/// Analyses a run's only trial as if `plumb client` or `plumb ping` had just measured it.
 pub(crate) fn single(record: &RunRecord) -> Option<SingleMeasurement> {
     let header = &record.header;
     let ([trial], [result]) = (&record.trials[..], &header.results[..]) else { return None };

@@ -1,5 +1,5 @@
-//! Observes traffic. Prints progress lines, keeps partial results in case the user interrupts the test, and
-//! reads the machine's CPU time at the start and the end.
+//! Observes traffic: prints progress lines, keeps partial results in case of an interruption, and reads the machine's
+//! CPU time at the start and the end.
 
 use std::{cell::RefCell, io};
 
@@ -15,7 +15,7 @@ use crate::{
     live_view, output, width,
 };
 
-/// An interval longer than any measurement. With this interval, there is a single line.
+/// Longer than any measurement, for a single line.
 const ALL: Nanos = Nanos::from_secs(1_000_000_000);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,7 +140,7 @@ impl Watch {
         }
         for line in lines {
             if let Err(error) = self.print(&width::fit(&line, room)) {
-                // Continue measuring, and report the error at the end.
+                // Report the error at the end.
                 let _ = self.state.borrow_mut().broken.get_or_insert(error);
             }
         }

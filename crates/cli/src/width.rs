@@ -8,11 +8,11 @@ use textwrap::{Options, WordSeparator, WordSplitter};
 const PAGE: usize = 100;
 /// Minimum and maximum width of a page, for readability.
 const PAGES: (usize, usize) = (40, 120);
-/// The first columns, i.e. time and event, are never dropped.
+/// Time and event, the first columns, are never dropped.
 const LEAST: usize = 2;
 /// Number of columns to leave empty, because some terminals wrap a full row.
 const SPARE: usize = 2;
-/// This mark stays at the end of a truncated line.
+/// Stays at the end of a truncated line.
 const MARK: &str = "  (warm-up)";
 
 /// Returns the width of standard output, from `COLUMNS` or the terminal. `None` means unlimited.

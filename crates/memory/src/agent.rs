@@ -15,7 +15,7 @@ use crate::{
     resident::Resident,
 };
 
-/// A batch is small, so that a reset of the guest loses little memory in transit.
+/// Batches are small, so that a reset of the guest loses little memory in transit.
 const BATCH: u64 = 64 << 20;
 const MEMORY: &str = "memory";
 const TREE: &str = "human-monitor-command";
@@ -53,7 +53,7 @@ impl AgentBalloon {
         Ok(Self { file, layout, held: Ownership::default(), wanted: 0 })
     }
 
-    /// A new agent starts by returning all memory taken by earlier ones.
+    /// A new agent first returns all memory taken by earlier agents.
     pub(crate) fn forget(&mut self) {
         (self.held, self.wanted) = (Ownership::default(), 0);
     }
@@ -90,7 +90,7 @@ impl Balloon for AgentBalloon {
             self.free(&blocks)?;
         } else if self.wanted < held {
             let fewer = held - self.wanted;
-            // Changes ownership before sending the message, because the guest may use the blocks from then on.
+            // Change ownership before sending the message, because the guest may use the blocks at once.
             let given = self.held.give_back(fewer);
             guest.give_back(Bytes(given.len() as u64 * BLOCK))?;
         }

@@ -21,9 +21,9 @@ use crate::{balloon::GuestAgent, error::MemoryError};
 const PATIENCE: Duration = Duration::from_secs(20);
 const LONG: Duration = Duration::from_secs(120);
 const GLANCE: Duration = Duration::from_millis(200);
-/// This time is added to the agent's own deadline, so that the agent's error arrives first.
+/// Added to the agent's own deadline, so that the agent's error arrives first.
 const GRACE: Duration = Duration::from_secs(2);
-/// This is twice the size of telemetry for 1024 nodes with 9 access classes each.
+/// Twice the size of telemetry for 1024 nodes with 9 access classes each.
 const LONGEST_MESSAGE: usize = 1 << 20;
 const MOST_UNASKED: usize = 64;
 
@@ -116,7 +116,7 @@ impl AgentLink {
         self.pid.map_or(Duration::ZERO, |pid| machine::longest_wait(&[pid]))
     }
 
-    /// Extends the timeout by the time for which the machine got no CPU.
+    /// Extends the timeout by the time during which the machine got no CPU.
     fn hear(&self, patience: Duration, wait: Wait) -> Result<FromAgent, MemoryError> {
         loop {
             if self.stop.load(Ordering::Relaxed) {
@@ -134,7 +134,7 @@ impl AgentLink {
     }
 }
 
-/// Closes the connection, so that QEMU accepts the next one to the port.
+/// Closes the connection, so that QEMU accepts a new one on the port.
 impl Drop for AgentLink {
     fn drop(&mut self) {
         if let Some(socket) = &self.socket {

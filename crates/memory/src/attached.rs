@@ -31,12 +31,11 @@ pub struct AttachedVm {
     has: Tiers,
     whole: Bytes,
     method: BalloonMethod,
-    /// If this is set, memory that is not accessed requires a slow tier.
+    /// Whether needs are derived from accesses instead of memory in use.
     by_accesses: bool,
 }
 
 impl AttachedVm {
-    /// Derives needs from accesses if `by_accesses` is set, otherwise from memory in use.
     pub fn open(access: VmAccess, by_accesses: bool, interval: Duration) -> Result<Self, MemoryError> {
         let vm = RunningVm::open(&access, interval)?;
         Self::of(vm, access, by_accesses, interval)

@@ -10,7 +10,7 @@ use workload::BalloonInterval;
 
 use crate::error::MemoryError;
 
-/// The shortest and longest time between polls. QEMU makes about 80 system calls per poll, which add to its CPU time.
+/// The shortest and longest time between polls. Each poll costs QEMU CPU time: about 80 system calls.
 const LOOKS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(50)];
 /// Until some memory has moved, the polling interval is the elapsed time divided by this.
 const RESOLUTION: u32 = 30;
@@ -40,7 +40,7 @@ pub struct Resize {
     pub moved: Bytes,
     pub first: Nanos,
     pub elapsed: Nanos,
-    /// Each interval covers an equal part of the total. A fast resize has fewer intervals.
+    /// In each interval, the same amount of memory moved. A fast resize has fewer intervals.
     pub intervals: Vec<BalloonInterval>,
 }
 
@@ -81,7 +81,7 @@ pub fn resize(
 }
 
 impl Resize {
-    /// Returns half of the estimated remaining time, which finds the end precisely with few polls.
+    /// Returns half of the estimated remaining time. This finds the end precisely with few polls.
     fn next_look(&self, since: Duration, asked: Bytes) -> Duration {
         let left = asked.0.saturating_sub(self.moved.0) as f64 / self.moved.0.max(1) as f64;
         let wait =

@@ -25,10 +25,9 @@ const INTERVAL: Nanos = Nanos(10_000_000_000);
 const SHORTEST: Nanos = Nanos(1_000_000_000);
 /// By default, the floor is the initial memory divided by this.
 const FLOOR: u64 = 4;
-/// The default target if there is one tier. Memory in use that does not fit is swapped out, or the OOM killer ends a
-/// process.
+/// The default target with one tier. Memory in use that does not fit is swapped out, or the OOM killer ends a process.
 const TARGET: Share = Share(1.0);
-/// The default target if there are two tiers. Slow memory serves the remaining accesses.
+/// The default target with two tiers. Slow memory serves the remaining accesses.
 const TARGET_OF_TIERS: Share = Share(0.9);
 
 #[derive(Debug, Deserialize)]
@@ -99,7 +98,7 @@ struct VmTable {
 }
 
 impl VmTable {
-    /// Memory that is not accessed must go to slow memory or, if a target allows it, to swap.
+    /// Accesses are only useful if idle memory can go to slow memory or, with a target, to swap.
     fn uses_accesses(&self) -> bool {
         !self.slow_nodes.is_empty() || self.target.is_some()
     }
@@ -137,8 +136,8 @@ impl VmsConfig {
         self.interval.unwrap_or(INTERVAL).into()
     }
 
-    /// If `locks` is a directory, keeps other processes from moving the machines' memory. `tool` must be the version of
-    /// the agents in the guests.
+    /// If `locks` is set, locks the machines in that directory, so that no other process moves their memory. `tool`
+    /// must be the version of the guests' agents.
     pub fn attach(
         &self,
         locks: Option<&Path>,

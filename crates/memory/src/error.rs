@@ -16,7 +16,7 @@ pub enum MemoryError {
     Strange { command: &'static str, answer: String },
     #[error(
         "the machine has neither a virtio-balloon nor a virtio-mem device: start it with `-device virtio-balloon-pci`, or add one \
-         by `device_add`"
+         with `device_add`"
     )]
     NoBalloon,
     #[error("cannot free memory of process {pid} from outside: {reason}")]
@@ -24,15 +24,15 @@ pub enum MemoryError {
     #[error("the guest returned an invalid block {block:#x}: {reason}; no more of its memory is freed")]
     NotIts { block: u64, reason: &'static str },
     #[error(
-        "{damaged} of {guarded} of retained guest memory were damaged: memory in use was freed. Do not take memory from this \
-         machine by this method, and please report this"
+        "{damaged} of {guarded} of retained guest memory was damaged, because memory in use was freed. Do not use this method \
+         on this machine, and please report this"
     )]
     Damaged { damaged: Bytes, guarded: Bytes },
     #[error(
         "only {moved} of {asked} moved, with no progress for {seconds} s: the guest has no more free memory, or hangs"
     )]
     Stuck { moved: Bytes, asked: Bytes, seconds: u64 },
-    #[error("this kernel does not free parts of a memory file: {reason}")]
+    #[error("this kernel cannot free parts of a memory file: {reason}")]
     NotFreed { reason: String },
     #[error("no access data: {reason}")]
     NoSource { reason: String },

@@ -42,8 +42,8 @@ use machine::Monitor;
 use units::Bytes;
 use workload::BalloonMethod;
 
-/// `pid` is the QEMU process, `device` is the device's ID in QEMU, and `all` is the memory that can be taken
-/// with it. Fails if the machine lacks the device, or if its memory is pinned or shared.
+/// `pid` is the QEMU process, `device` is the device's ID in QEMU, and `all` is the memory that the device can take.
+/// Fails if the machine lacks the device, or if its memory is pinned or shared.
 pub fn balloon(
     method: BalloonMethod,
     mut monitor: Monitor,

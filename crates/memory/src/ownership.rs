@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-/// In bytes. This is a huge page on x86-64.
+/// The size of a huge page on x86-64, in bytes.
 pub(crate) const BLOCK: u64 = 2 << 20;
 
 #[derive(Debug, Clone, Default)]

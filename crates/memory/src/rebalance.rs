@@ -1,4 +1,4 @@
-//! Rounds of the rebalancer over running virtual machines. `policy` makes the decisions.
+//! Rebalances running virtual machines in rounds. `policy` makes the decisions.
 
 use std::{
     sync::{
@@ -18,8 +18,8 @@ use crate::{
     sample::MemorySample,
 };
 
-/// A round waits for released memory for at most this time or a quarter of the interval, because other machines get the
-/// released memory within the same interval.
+/// Released memory goes to other machines within the same interval. A round waits this long for the release, but at
+/// most a quarter of the interval.
 const PATIENCE: Duration = Duration::from_secs(2);
 const GLANCE: Duration = Duration::from_millis(20);
 

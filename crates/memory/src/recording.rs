@@ -35,7 +35,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Terminates an incomplete last line, which a crash may have left, so that only that line is lost.
+    /// If a crash left an incomplete last line, terminates it, so that only that line is lost.
     pub fn open(path: &Path) -> Result<Self, RecordingError> {
         let open = || -> io::Result<File> {
             let mut file = output_file::open_append(path)?;
@@ -63,7 +63,7 @@ impl Recorder {
     }
 }
 
-/// `skipped` receives the number of an incomplete line, which a crash may leave behind.
+/// `skipped` receives the number of an incomplete line, e.g. after a crash.
 pub fn parse_recording(
     path: &Path,
     text: &str,

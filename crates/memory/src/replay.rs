@@ -22,7 +22,7 @@ pub enum ReplayError {
     Config(#[from] ConfigError),
     #[error("no data about `{vm}`")]
     UnknownVm { vm: String },
-    #[error("no memory data of `{vm}`: it never responded")]
+    #[error("no memory data for `{vm}`: it never responded")]
     NeverResponded { vm: String },
 }
 

@@ -59,7 +59,7 @@ pub struct GuestMemory {
     pub free: Option<Bytes>,
     pub available: Option<Bytes>,
     pub swap_used: Option<Bytes>,
-    /// If there is no agent, major faults and swap-ins per second.
+    /// Without an agent, these are major faults and swap-ins per second.
     pub refaults_per_second: Option<f64>,
     /// PSI: the fraction of time in which some task was stalled on memory.
     pub pressure: Option<Share>,

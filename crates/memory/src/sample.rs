@@ -30,7 +30,6 @@ pub struct MemorySample {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct VmSample {
     pub name: String,
-    /// Set if the VM could not be sampled.
     error: Option<String>,
     method: Option<String>,
     /// Maximum fast memory.

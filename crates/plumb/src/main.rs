@@ -1,5 +1,5 @@
-//! Selects a role: the command line, a controller's agent, or a guest's first process, which acts as an agent or
-//! executes a nested run.
+//! Selects a role: the command line, an agent, or a guest's first process. The latter acts as an agent or executes a
+//! nested run.
 #![expect(clippy::disallowed_macros, reason = "an agent's last output goes to standard error")]
 
 use std::{
@@ -11,9 +11,9 @@ use std::{
 
 use agent::HostPolicy;
 
-/// The path of a guest's first process. In a container, `plumb` may also have PID 1.
+/// The path of a guest's first process. Checking for PID 1 is not enough: in a container, `plumb` may have it too.
 const INIT: &str = "/init";
-/// This program (proc_pid_exe(5)), for agents.
+/// This program (proc_pid_exe(5)).
 const PROGRAM: &str = "/proc/self/exe";
 const USAGE: &str = "\
 Serves a controller on standard input and output, or controllers that connect to the virtio-serial port NAME of this virtual machine.";

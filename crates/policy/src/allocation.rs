@@ -37,7 +37,7 @@ impl Claim {
 
 impl Level {
     /// Returns the highest level that fits, or the lowest level if not even the floors fit. A shortage ends only when
-    /// half of all headroom fits, because noise would otherwise start and end shortages repeatedly.
+    /// half of all headroom fits. Otherwise, noise would start and end shortages repeatedly.
     pub(crate) fn highest(claims: &[Claim], capacity: f64, headroom: f64, was_short: bool) -> Self {
         let margin = if was_short { headroom / 2.0 } else { 0.0 };
         let needs: f64 = claims.iter().map(|claim| claim.bound(claim.need * (1.0 + margin))).sum();
@@ -110,7 +110,7 @@ mod tests {
             prop_assert!(!Level::highest(&claims, capacity(1.001), HEADROOM, true).is_short());
         }
 
-        /// Apart from floors and ceilings, reduced claims get the same amount per unit of weight.
+        /// Reduced claims above their floors get the same amount per unit of weight.
         #[test]
         fn shares_shortfall_by_weight(claims in claims(), part in 0.05..0.95_f64) {
             let (floors, needs) = (sum(&claims, |claim| claim.floor), sum(&claims, Claim::bounded_need));

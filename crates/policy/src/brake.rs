@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use units::Bytes;
 
-/// The number of decisions for which a squeeze counts as recent. PSI is an average over ten seconds.
+/// A squeeze counts as recent for this many decisions, because PSI is an average over ten seconds.
 const RECENT: u32 = 3;
 /// The number of decisions without pressure before the next squeeze. It doubles if a squeeze causes pressure again,
 /// and halves after a successful squeeze.

@@ -4,16 +4,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::observation::HeatClass;
 
-/// This limit is small enough to decide on a thousand VMs in milliseconds.
+/// Keeps decisions for a thousand VMs within milliseconds.
 const MOST_POINTS: usize = 48;
 /// The first tolerance, as a fraction of accesses. It doubles until the curve is short enough.
 const TOLERANCE: f64 = 1e-5;
-/// The fraction of accesses to ignore, because a running average never fully decays to zero for memory that was ever
-/// touched.
+/// This fraction of accesses is ignored, because the running average of memory that was ever touched never decays to
+/// zero.
 const TAIL: f64 = 1e-4;
 
-/// The fraction of accesses that an amount of DRAM serves if it holds the hottest memory. The curve is increasing,
-/// concave and piecewise linear.
+/// The fraction of accesses served by an amount of DRAM that holds the hottest memory. The curve is increasing, concave
+/// and piecewise linear.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<(f64, f64)>", into = "Vec<(f64, f64)>")]
 pub(crate) struct Curve {
@@ -77,8 +77,8 @@ impl Curve {
         Self::thinned(places.into_iter().map(mean).collect())
     }
 
-    /// Returns the curve if a part of the DRAM holds the hottest memory and the rest holds a random sample. A placement
-    /// of 1 gives this curve, and a placement of 0 gives a straight line.
+    /// Returns the curve for DRAM that holds the hottest memory in a fraction `placement`, and a random sample in the
+    /// rest. A placement of 1 gives this curve, and 0 gives a straight line.
     pub(crate) fn placed(&self, placement: f64) -> Self {
         let accessed = self.accessed();
         let place = |(x, y): &(f64, f64)| (*x, placement * y + (1.0 - placement) * x / accessed);
@@ -91,7 +91,7 @@ impl Curve {
         Self { points: first.into_iter().chain(moved).collect() }
     }
 
-    /// Returns `None` for a nearly straight curve, which does not depend on placement.
+    /// Returns `None` for a nearly straight curve, because placement hardly affects it.
     pub(crate) fn placement(&self, bytes: f64, served: f64) -> Option<f64> {
         let random = (bytes / self.accessed()).min(1.0);
         let span = self.share(bytes) - random;
@@ -104,7 +104,7 @@ impl Curve {
         if let Some(last) = points.last_mut() {
             last.1 = 1.0;
         }
-        // Ignoring the tail raised the last point, so the end may be steeper than the segment before it.
+        // Ignoring the tail raised the last point, so the last segment may be steeper than the one before it.
         while let [.., one, two, end] = points[..]
             && slope(two, end) > slope(one, two)
         {

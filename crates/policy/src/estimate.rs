@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::curve::Curve;
 
-/// The number of intervals without a histogram after which the estimate is stale.
+/// An estimate is stale after this many intervals without a histogram.
 const STALE: u32 = 10;
 const FIRST_SCATTER: f64 = 0.1;
 const LEAST_SCATTER: f64 = 0.125;
@@ -17,7 +17,7 @@ const ALLOWANCE: f64 = 1.0;
 const SHIFT: f64 = 10.0;
 const MEASURED: f64 = 0.02;
 
-/// Limits the effect of a single histogram, so that two outliers in a row count as a shift, but one does not.
+/// Limits the effect of one histogram: only two outliers in a row count as a shift.
 const MOST_DEVIATION: f64 = 6.0;
 /// The next histogram must confirm a deviation this large.
 const OUTLIER: f64 = 3.0;
@@ -27,7 +27,7 @@ pub(crate) struct Estimate {
     curve: Curve,
     seen: u32,
     last: f64,
-    /// The variance of the logarithm of the need between histograms.
+    /// The variance of log(need) between histograms.
     variance: f64,
     #[serde(default)]
     steady: Option<(f64, u32)>,
@@ -51,7 +51,7 @@ const fn many() -> u32 {
 }
 
 impl Estimate {
-    /// Detects shifts in the amount of DRAM that serves `target`.
+    /// Shifts are detected in the amount of DRAM needed to serve `target`.
     pub(crate) fn new(first: Curve, target: f64) -> Self {
         let (last, variance) = (first.bytes(target).max(1.0), FIRST_SCATTER * FIRST_SCATTER);
         Self {
@@ -95,8 +95,7 @@ impl Estimate {
         false
     }
 
-    /// Attributes a low hit ratio to idle memory first. A ratio at or above `target` adds no idle memory, because
-    /// cold memory makes room for hot memory.
+    /// Attributes a low hit ratio to idle memory first. If the ratio reaches `target`, the idle memory does not grow.
     pub(crate) fn learn_placement(
         &mut self,
         bytes: f64,

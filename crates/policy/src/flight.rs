@@ -22,7 +22,7 @@ pub(crate) enum Direction {
     Rests,
 }
 
-/// Compares DRAM at block granularity, since smaller amounts are never moved.
+/// Compares DRAM in whole blocks, because smaller amounts are never moved.
 pub(crate) fn direction(has: Tiers, ordered: Tiers, block: u64) -> Direction {
     match (has.fast.0, ordered.fast.0) {
         (has, ordered) if has.saturating_add(block) <= ordered => Direction::Grows,

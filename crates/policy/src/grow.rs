@@ -1,4 +1,4 @@
-//! Distributes this decision's free DRAM.
+//! Distributes free DRAM to the VMs that may grow in this decision.
 
 use units::Bytes;
 

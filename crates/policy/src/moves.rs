@@ -38,7 +38,7 @@ pub enum Reason {
     Pressure {
         needs: Bytes,
     },
-    /// If there is no access data, the target is `None`.
+    /// Without access data, the target is `None`.
     Surplus {
         needs: Bytes,
         target: Option<Share>,
@@ -112,7 +112,7 @@ impl fmt::Display for Reason {
                 "not all targets can be met; its weighted share serves {after} of its accesses, target {target}"
             ),
             Self::Brake { keeps } => {
-                write!(f, "memory pressure after giving DRAM; it keeps {keeps} for now")
+                write!(f, "memory pressure after giving up DRAM; it keeps {keeps} for now")
             }
             Self::BelowFloor { floor } => write!(f, "less DRAM than its floor of {floor}"),
             Self::AboveCeiling { ceiling } => write!(f, "more DRAM than its ceiling of {ceiling}"),
@@ -143,7 +143,7 @@ mod tests {
         );
         assert_eq!(
             text(Reason::Brake { keeps: Bytes(3 * GIB) }),
-            "db: DRAM 2.00 GiB to 3.00 GiB: memory pressure after giving DRAM; it keeps 3.00 GiB for now"
+            "db: DRAM 2.00 GiB to 3.00 GiB: memory pressure after giving up DRAM; it keeps 3.00 GiB for now"
         );
     }
 }

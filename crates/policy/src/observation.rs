@@ -9,8 +9,8 @@ use crate::tiers::Tiers;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
     pub vm: String,
-    /// Memory as the host sees it, from the balloon or virtio-mem device. A guest that reported this itself could
-    /// take memory away from others.
+    /// As reported by the host's balloon or virtio-mem device. If the guest reported its own memory, it could take
+    /// memory away from others.
     pub has: Tiers,
     pub guest: Option<GuestReport>,
 }
@@ -33,7 +33,7 @@ pub struct HeatClass {
     pub accesses: f64,
 }
 
-/// A VM with such a report is treated as silent.
+/// A VM with an invalid report is treated as silent.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum ReportError {
     #[error("observation of `{vm}`, which is not in the settings; add it there or stop observing it")]

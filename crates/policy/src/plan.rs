@@ -15,9 +15,10 @@ use crate::{
     tiers::Tiers,
 };
 
-/// In standard errors.
+/// A VM keeps this margin above its goal, in standard errors.
 const TO_KEEP: f64 = 3.0;
-/// In standard errors. The value is higher in a shortage, because other VMs lack DRAM too.
+/// A VM must be this far below its need to get DRAM, in standard errors. The margin is larger in a shortage, because
+/// other VMs lack DRAM too.
 const TO_ASK: f64 = 1.5;
 const TO_ASK_IN_SHORTAGE: f64 = 3.0;
 
@@ -116,8 +117,8 @@ impl<'a> Candidate<'a> {
         }
     }
 
-    /// In a shortage, a VM counts as below its need only if it is half a headroom below its goal, because noise would
-    /// otherwise move memory back and forth.
+    /// In a shortage, a VM counts as below its need only if it is below its goal by half of the headroom. Otherwise,
+    /// noise would move memory back and forth.
     fn aim(&mut self, level: Level, settings: &Settings, state: &State) {
         let (Share(headroom), Share(smoothing)) = (settings.headroom, settings.smoothing);
         let (need, goal) = (self.claim.bounded_need(), self.claim.at(level, headroom));
@@ -166,7 +167,7 @@ impl<'a> Candidate<'a> {
 fn basis(vm: &VmSettings, state: &VmState, guest: &GuestReport) -> Option<(Curve, Basis)> {
     let lifted = state.guard.need().0 as f64 / vm.target.0;
     if let Some(estimate) = &state.estimate {
-        // The VM is under pressure without having all of its memory. The missing part does not show up in its
+        // The VM is under pressure without having all of its memory. The missing memory does not show up in its
         // accesses.
         let curve = estimate.curve();
         let basis = if curve.bytes(vm.target.0) < state.guard.need().0 as f64 {

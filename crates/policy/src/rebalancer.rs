@@ -75,7 +75,7 @@ impl Rebalancer {
         Decision { moves, outlooks, missing, refused }
     }
 
-    /// Distributes memory that was freed within the same interval, to VMs that `decision` does not already change.
+    /// Distributes memory freed within the same interval to VMs that `decision` does not change.
     pub fn hand_out(&mut self, observations: &[Observation], decision: &Decision) -> Vec<Move> {
         let Self { settings, state } = self;
         let (reports, _) = usable(settings, observations);

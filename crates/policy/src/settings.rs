@@ -10,14 +10,14 @@ use crate::{settings_error::SettingsError, tiers::Tiers};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     pub capacity: Tiers,
-    /// DRAM that is reserved for growing VMs. It is never taken from a VM that needs it.
+    /// DRAM reserved for growing VMs. It is never taken from a VM that needs it.
     pub reserve: Bytes,
     pub step: Bytes,
     /// The largest step as a fraction of the VM's memory. If `step` is smaller, `step` applies.
     pub step_share: Share,
     /// A VM below its need grows until it exceeds its need by this fraction, and is not squeezed below that level.
     pub headroom: Share,
-    /// The weight of the newest histogram if there are several histograms.
+    /// The weight of the newest histogram if there are several.
     pub smoothing: Share,
     pub block: Bytes,
     pub brake: BrakeSettings,
@@ -34,7 +34,7 @@ pub struct BrakeSettings {
 pub struct VmSettings {
     pub name: String,
     pub weight: f64,
-    /// Total memory, which can move between both tiers within floors and ceilings.
+    /// Total memory, split between both tiers within floors and ceilings.
     pub memory: Bytes,
     pub floor: Tiers,
     pub ceiling: Tiers,

@@ -38,13 +38,13 @@ pub(crate) fn squeezes(
 ) -> Vec<Move> {
     let mut moves = Vec::new();
     let mut coming = ledger.fast.saturating_add(plan.candidates.iter().map(in_flight).sum());
-    // Starting with the largest excess results in few moves, and in none for VMs near their goals.
+    // Starting with the largest excess keeps the number of moves low and leaves VMs near their goals alone.
     let mut givers: Vec<(f64, &Candidate<'_>)> =
         plan.candidates.iter().filter(may_give).map(|candidate| (excess(candidate), candidate)).collect();
     givers.sort_by(|one, other| other.0.total_cmp(&one.0));
     for (excess, candidate) in givers {
-        // To restore other VMs' headroom, only VMs with more excess than their own headroom give up DRAM, so noise
-        // causes no small moves.
+        // If other VMs lack only headroom, a VM gives up DRAM only if its excess is larger than its own headroom. This
+        // avoids small moves caused by noise.
         let wanted = match excess {
             f64::INFINITY => u64::MAX,
             excess if excess >= 1.0 + settings.headroom.0 => wanted.all,

@@ -20,7 +20,7 @@ const UNITS: UnitTable = &[
     ("kbit", 1e3),
     ("Mbit", 1e6),
     ("Gbit", 1e9),
-    // The single letters are accepted by iperf3's -b.
+    // iperf3's -b accepts single letters.
     ("K", 1e3),
     ("M", 1e6),
     ("G", 1e9),

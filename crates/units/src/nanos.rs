@@ -1,4 +1,4 @@
-//! Spans of time, in nanoseconds.
+//! Durations in nanoseconds.
 
 use std::{ops::Sub, time::Duration};
 

@@ -19,7 +19,7 @@ pub enum ParseQuantityError {
 /// The spelling of each unit, and its size in base units.
 pub(crate) type UnitTable = &'static [(&'static str, f64)];
 
-/// Parses a quantity. A number without a suffix has the unit spelled `""`, if the table contains one.
+/// Parses a quantity. A number without a suffix has the unit `""`, if the table contains one.
 pub(crate) fn quantity(
     text: &str,
     table: UnitTable,
@@ -46,14 +46,14 @@ pub(crate) fn quantity(
     if value.is_finite() && value <= 9e18 { Ok(value) } else { Err(out_of_range()) }
 }
 
-/// Formats a value in the largest of the ascending `units` that it reaches. Returns `None` if it is below all units.
+/// Formats a value in the largest unit that does not exceed it, or returns `None`. `units` must be ascending.
 pub(crate) fn scaled(value: f64, units: &[(&str, f64)]) -> Option<String> {
     let (unit, factor) = units.iter().rev().find(|(_, factor)| value.abs() >= *factor)?;
     Some(format!("{} {unit}", significant(value / factor, 3)))
 }
 
-/// Implements parsing, printing and saturating sums for a quantity that counts a base unit. The calling module must
-/// define the `UNITS` to parse, the larger units to print (`SHOWN`), and an `EXAMPLE` for errors.
+/// Implements parsing, printing and saturating sums for an integer quantity. The calling module must define the `UNITS`
+/// to parse, the larger units to print (`SHOWN`), and an `EXAMPLE` for errors.
 macro_rules! counted {
     ($quantity:ident, $base:literal) => {
         impl std::str::FromStr for $quantity {

@@ -1,4 +1,4 @@
-//! Fractions, ratios and significant digits.
+//! Fractions and confidence levels.
 
 use std::{fmt, str::FromStr};
 

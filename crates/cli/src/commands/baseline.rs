@@ -1,4 +1,4 @@
-//! `plumb baseline`: names runs that other runs are compared with.
+//! `plumb baseline`: manages named runs that other runs are compared with.
 
 use clap::Subcommand;
 use comfy_table::{Table, presets};
@@ -28,12 +28,12 @@ pub(crate) enum BaselineCommand {
     List(ListFormat),
     /// Print the report of a baseline's run
     Show {
-        /// Its name
+        /// The baseline's name
         name: String,
     },
-    /// Remove a baseline's name, but not its run
+    /// Remove a baseline, but keep its run
     Remove {
-        /// Its name
+        /// The baseline's name
         name: String,
     },
 }
@@ -61,8 +61,8 @@ fn set(store: &mut Store, name: &str, run: &str) -> anyhow::Result<()> {
     if let Some(remedy_trials) = &record.header.remedy_trials {
         let message =
             format!("run {run} cannot be a baseline: it only tested the remedies of {}", remedy_trials.run);
-        let hint = "its results compare settings with and without a remedy, which other runs do not have; name \
-                that run instead";
+        let hint = "other runs have no results with and without a remedy to compare with these; use the tested \
+                run as the baseline";
         return Err(Misuse::new(message).hint(hint).into());
     }
     match store.set_baseline(name, &run)? {

@@ -1,4 +1,4 @@
-//! `plumb between`: measures the path between two endpoints that are already running on this machine.
+//! `plumb between`: measures the path between two existing endpoints on this machine.
 
 mod document;
 mod ends;
@@ -38,11 +38,10 @@ pub(crate) struct BetweenArgs {
     /// Also measure the latency of each hop, by repeating the trials with probes
     #[arg(long)]
     hops: bool,
-    /// Run the traffic inside the workloads' cgroups, where it is subject to their limits and uses their CPU
-    /// time and memory
+    /// Run the traffic in the workloads' cgroups, under their limits. It uses the workloads' CPU time and memory
     #[arg(long)]
     as_workload: bool,
-    /// Trials per workload. More trials give narrower intervals [default: 6, in less than 60 s]
+    /// Trials per workload. More trials give narrower intervals [default: 6, which take less than 60 s]
     #[arg(long, value_name = "N", default_value_t = 6, hide_default_value = true, value_parser = clap::value_parser!(u32).range(1..=1000))]
     trials: u32,
     /// Also write the report to this file; its extension selects the format: .html, .md, .json, .csv
@@ -94,7 +93,7 @@ pub(crate) fn run(args: &BetweenArgs, shared: &GlobalFlags) -> anyhow::Result<Ex
 fn confirm(args: &BetweenArgs, plan: &Plan) -> anyhow::Result<()> {
     let question = question(args, plan);
     if !io::stdin().is_terminal() {
-        let misuse = Misuse::new(format!("{question}, which requires your confirmation"));
+        let misuse = Misuse::new(format!("{question}; confirmation is required"));
         return Err(misuse.hint("add --yes, and --max-rate to limit the load").into());
     }
     let mut prompt = io::stderr();

@@ -120,7 +120,7 @@ fn spec(args: &ClientArgs, trial: &Trial, server: std::net::SocketAddr) -> Resul
 fn credentials(args: &ClientArgs) -> Result<Option<Credentials>> {
     let login = &args.login;
     let (Some(username), Some(key)) = (&login.username, &login.rsa_public_key_path) else { return Ok(None) };
-    // Read the key first, so that an error is reported before the user types the password.
+    // Read the key first, so that its errors are reported before the password prompt.
     let public_key_pem = secret::public_key(key)?;
     let password = secret::password(username)?;
     let pkcs1_padding = login.use_pkcs1_padding.then_some(true);
@@ -136,7 +136,7 @@ fn watch(args: &ClientArgs, spec: &ClientSpec, shown: TrialOutput) -> Watch {
         _ => Lines::None,
     };
     let prefix = output.title.as_ref().map(|title| format!("{title}:  ")).unwrap_or_default();
-    // There is no status line for both directions, because a combined rate describes neither direction.
+    // Tests in both directions have no status line, because a combined rate describes neither direction.
     let is_both = spec.load.direction.flows().len() > 1;
     let watch = Watch::new(lines, prefix);
     let has_status = !is_both && every.0 > 0 && matches!(shown, TrialOutput::Page | TrialOutput::Line);

@@ -1,4 +1,4 @@
-//! `plumb config`: shows the effective defaults and where they come from.
+//! `plumb config`: shows the effective defaults and their sources.
 
 use std::{env, path::Path};
 

@@ -1,4 +1,4 @@
-//! `plumb explain`: prints a page of docs/findings with the settings of the platform, or all findings of a run.
+//! `plumb explain`: prints a page of docs/findings with commands for several platforms, or all findings of a run.
 
 use std::ffi::OsStr;
 
@@ -17,7 +17,7 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// A finding's name, as shown in a report. If a run is given, prints all its findings, hints and warnings
+    /// A finding's name, as shown in a report, or a run. For a run, prints all its findings, hints and warnings
     /// [default: list all findings]
     #[arg(value_name = "FINDING|RUN", value_parser = FindingOrRun, hide_possible_values = true)]
     finding: Option<String>,
@@ -57,7 +57,7 @@ fn of_run(name: &str, shared: &GlobalFlags) -> anyhow::Result<String> {
     }
 }
 
-/// Shells complete the names of findings, but any run is accepted, too.
+/// Completes the names of findings, but accepts any run, too.
 #[derive(Debug, Clone)]
 struct FindingOrRun;
 
@@ -73,8 +73,8 @@ impl TypedValueParser for FindingOrRun {
     }
 }
 
-const PLACEHOLDERS: &str = "Replace the words in capitals. SWITCH stands for on or off, BROKEN for true or false, \
-                            CIDR for a network, and any other word for a name or number.";
+const PLACEHOLDERS: &str = "Replace the words in capitals. SWITCH means on or off, BROKEN true or false, \
+                            CIDR a network, and any other word a name or number.";
 
 fn on_platforms(finding: &str) -> String {
     let line = |row: PlatformSetting| {
@@ -84,8 +84,8 @@ fn on_platforms(finding: &str) -> String {
     if lines.is_empty() { lines } else { format!("\n## Platforms\n\n{PLACEHOLDERS}\n{lines}") }
 }
 
-/// Turns the rows of tables into list items, because some tables are too wide for a terminal. Each item starts
-/// with the first column. The other columns follow with their headings.
+/// Turns table rows into list items, because some tables are too wide for a terminal. The first column starts an item,
+/// and the other columns follow with their headings.
 fn listed(page: &str) -> String {
     let mut head: Option<Vec<&str>> = None;
     let mut text = String::new();

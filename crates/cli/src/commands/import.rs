@@ -23,12 +23,12 @@ use crate::{exit::Exit, failure::Misuse, global_flags::GlobalFlags, output, reme
 
 const NAMED: usize = 40;
 
-/// Maximum number of results in a summary, because it compares all results with each other.
+/// Maximum number of results in a summary, because all results are compared with each other.
 const MAX_SUMMARY: usize = 1000;
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
-    /// Files with logs or tables of other tools, even within other text. `-` is standard input
+    /// Files that contain logs or tables of other tools. `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
     /// The run's title, e.g. "with vhost + Host->VM". It applies to all tests like a heading
@@ -46,7 +46,7 @@ pub(crate) struct ImportArgs {
     /// Treat all tests with equal settings as trials of one result, even across files or parts of a file
     #[arg(long)]
     together: bool,
-    /// Also import tables from files that contain tool logs (they usually repeat the logs)
+    /// Also import tables from files that contain tool logs (such tables usually repeat the logs)
     #[arg(long)]
     tables: bool,
     /// Skip unreadable files and report why, instead of importing nothing
@@ -128,8 +128,8 @@ fn check_columns(options: &Options, columns: &BTreeSet<String>) -> Result<()> {
 fn name(name: &str) -> Result<String> {
     let sign = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '-' | '_' | '.');
     if ["latest", "baseline"].contains(&name) {
-        let taken = Misuse::new(format!("invalid run name `{name}`, which already refers to another run"));
-        return Err(taken.hint("`latest` is the newest run, and baseline names are reserved").into());
+        let taken = Misuse::new(format!("invalid run name `{name}`: it is reserved"));
+        return Err(taken.hint("`latest` is the newest run, and `baseline:NAME` is a baseline").into());
     }
     if name.is_empty() || name.len() > 64 || !name.chars().all(sign) {
         let wrong = Misuse::new(format!("invalid run name `{name}`"));

@@ -10,7 +10,7 @@ use sys::output_file;
 
 use crate::output;
 
-/// Client and server flags that plumb ignores. It accepts them so that command lines of iperf3 work unchanged.
+/// Client and server flags that plumb accepts and ignores, so that iperf3 command lines work unchanged.
 #[derive(Debug, Args)]
 pub(crate) struct Ignored {
     #[arg(short = 'V', long, hide = true)]

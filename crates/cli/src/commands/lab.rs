@@ -86,8 +86,8 @@ pub(crate) fn run(command: &LabCommand, shared: &GlobalFlags) -> anyhow::Result<
     Ok(Exit::Success)
 }
 
-/// Opens the directory that lists labs. Like the labs, it does not survive a reboot. Call this before entering
-/// a user namespace, in which root and other users look the same.
+/// Opens the directory that lists labs. Like the labs, it does not survive a reboot. Call this before entering a user
+/// namespace, where root and other users cannot be distinguished.
 fn registry(shall_be: bool) -> anyhow::Result<Registry> {
     let named = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|folder| folder.is_absolute());
     let folder = machine::runtime_folder(named, &env::temp_dir()).join("plumb/labs");
@@ -116,7 +116,7 @@ fn up(registry: &Registry, args: &UpArgs, shared: &GlobalFlags) -> anyhow::Resul
 fn keep(registry: &Registry, args: &UpArgs, shared: &GlobalFlags) -> anyhow::Result<()> {
     let result = try_keep(registry, args, shared);
     if let Err(error) = &result {
-        // The parent command expects one line, which is either this error or READY.
+        // The parent command expects one line: this error or READY.
         output::line(watch::causes(error))?;
     }
     result
@@ -136,7 +136,7 @@ fn try_keep(registry: &Registry, args: &UpArgs, shared: &GlobalFlags) -> anyhow:
 }
 
 fn name_of(args: &UpArgs, shared: &GlobalFlags) -> anyhow::Result<String> {
-    // Load the scenario here, too, so that this command reports errors in it.
+    // Load the scenario here, too, so that this command reports its errors.
     let scenario = source::load(&args.scenario, shared)?.scenario;
     let name = args.name.clone().unwrap_or(scenario.name);
     let fine = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
@@ -188,7 +188,7 @@ fn list(registry: &Registry, format: ListFormat) -> anyhow::Result<()> {
     Ok(output::line(table)?)
 }
 
-/// Only returns if exec fails, because exec replaces this process.
+/// Returns only if exec fails.
 fn shell(registry: &Registry, args: &ShellArgs) -> anyhow::Result<anyhow::Error> {
     let lab = registry.find(args.lab.as_deref())?;
     let host = lab.hosts.iter().find(|host| host.name == args.host).ok_or_else(|| {
@@ -209,7 +209,8 @@ fn shell(registry: &Registry, args: &ShellArgs) -> anyhow::Result<anyhow::Error>
         .context(format!("cannot run {program} in host {} of lab {}", host.name, lab.name)))
 }
 
-/// Also ends processes that `lab shell` started. Fails if other processes still use a network namespace of a lab.
+/// Also ends processes that `lab shell` started. Prints a warning for other processes that still use a lab's network
+/// namespaces.
 fn down(registry: &Registry, names: &[String], all: bool) -> anyhow::Result<Exit> {
     let labs = match (all, names) {
         (true, _) => registry.list()?.into_iter().filter(|lab| lab.holder.is_alive()).collect(),
@@ -239,7 +240,7 @@ fn down(registry: &Registry, names: &[String], all: bool) -> anyhow::Result<Exit
     Ok(exit)
 }
 
-/// Ends processes that `lab shell` started in these labs. Does nothing if this command itself runs in such a shell.
+/// Ends processes that `lab shell` started in these labs, unless this command itself runs in such a shell.
 fn end_shells(is_removed: impl Fn(Holder) -> bool) -> anyhow::Result<bool> {
     if env::var_os(LABEL).is_some() {
         return Ok(false);

@@ -30,19 +30,16 @@ const FILES: &[(&str, &str)] = &[
     ("~/.config/plumb/config.toml", "Defaults; `plumb config` shows the effective ones"),
     ("~/.config/plumb/fleet.toml", "The fleet's NATS server and this controller's key"),
     ("~/.local/share/plumb/runs.db", "Runs, traces and baselines (SQLite)"),
-    (
-        "/run/plumb/labs",
-        "Root's labs that remain after a command; for other users, $XDG_RUNTIME_DIR/plumb/labs",
-    ),
+    ("/run/plumb/labs", "Running labs of root; for other users, $XDG_RUNTIME_DIR/plumb/labs"),
 ];
 const ENVIRONMENT: &[(&str, &str)] = &[
     ("PLUMB_DB", "Database of runs, like --db"),
     ("PLUMB_FLEET", "The fleet's file, instead of fleet.toml"),
-    ("PLUMB_GUEST_KERNEL", "Kernel of guests: a file, or a release as in `6.12`"),
+    ("PLUMB_GUEST_KERNEL", "Kernel of guests: a file, or a release, e.g. `6.12`"),
     ("PLUMB_PLAIN", "Print plain lines instead of the live view"),
     ("IPERF3_PASSWORD", "Password of `plumb client --username`"),
     ("NO_COLOR, CLICOLOR_FORCE", "Never or always use colours"),
-    ("PAGER, COLUMNS", "Pager of long pages, and their width"),
+    ("PAGER, COLUMNS", "Pager for long pages, and page width"),
     ("XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_RUNTIME_DIR", "Replace ~/.config, ~/.local/share and /run"),
 ];
 
@@ -117,7 +114,7 @@ fn page(command: &Command) -> io::Result<Vec<u8>> {
     Ok(page)
 }
 
-/// Removes the `help` subcommands, because their pages would duplicate other pages.
+/// Removes the `help` subcommands, because their pages would be duplicates.
 fn without_help(command: Command) -> Command {
     command.disable_help_subcommand(true).mut_subcommands(without_help)
 }

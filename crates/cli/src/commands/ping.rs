@@ -106,7 +106,7 @@ impl Ping<'_> {
 
     fn native(&self, load: WorkloadSettings) -> traffic::Result<EndResult> {
         let bind = self.bind.unwrap_or_else(|| any_source(self.server));
-        // The server only uses the token to group the client's connections.
+        // The server uses the token only to group the client's connections.
         let token = traffic::random_token();
         let spec = traffic::ClientSpec { token, bind, server: self.server, load, cpus: self.cpus.clone() };
         traffic::run_client(&spec, self.stop, self.watch).map(alone)
@@ -162,7 +162,8 @@ fn placement(args: &PingArgs) -> Result<Placement, Misuse> {
     match args.traffic.pin.clone().unwrap_or(Placement::Free) {
         Placement::Cpus { client, server } if server.is_empty() => Ok(Placement::Cpus { client, server }),
         Placement::Free => Ok(Placement::Free),
-        _ => Err(Misuse::new("ping cannot set the server's CPU placement")
-            .hint("pin this end with --pin LIST, and start the server with `taskset -c LIST plumb server`")),
+        _ => Err(Misuse::new("ping cannot set the server's CPU placement").hint(
+            "pin the client with --pin LIST, and start the server with `taskset -c LIST plumb server`",
+        )),
     }
 }

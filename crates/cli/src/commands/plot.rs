@@ -1,4 +1,4 @@
-//! `plumb plot`: writes charts of a run, of several runs in one chart, or of a comparison, to files.
+//! `plumb plot`: writes charts of one run, several runs or a comparison to files.
 
 mod png;
 
@@ -35,15 +35,15 @@ pub(crate) struct PlotArgs {
     /// Kind of chart [default: the first available]
     #[arg(long, value_parser = kinds())]
     kind: Option<String>,
-    /// Number of the chart to draw, among the charts of this kind. Without --output, charts are listed with
-    /// their numbers
+    /// Number of the chart to draw, among the charts of this kind. Without --output, lists the charts with their
+    /// numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     number: usize,
     /// Compare with this reference run, in any form accepted for RUN
     #[arg(long, value_name = "RUN")]
     against: Option<String>,
-    /// Write the chart to this file (.svg, .png, or its data as .csv), or all charts to this directory (as
-    /// SVG); by default they are listed
+    /// Write the chart to this file (.svg, .png, or its data as .csv), or all charts to this directory (as SVG)
+    /// [default: list the charts]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Colour theme [default: the viewer's, light for .png]
@@ -184,7 +184,7 @@ fn numbered(drawn: &[Picture]) -> impl Iterator<Item = (usize, &Picture)> {
     drawn.chunk_by(|one, other| one.kind() == other.kind()).flat_map(|alike| (1..).zip(alike))
 }
 
-/// Truncates and escapes a title, because its names may have any length and content.
+/// Truncates and escapes a title, because it may contain arbitrary names.
 fn brief(title: &str) -> String {
     const MOST: usize = 100;
     console::truncate_str(&output::harmless(title).replace('\n', " "), MOST, "…").into_owned()

@@ -1,4 +1,4 @@
-//! `plumb rebalance`: moves memory between running virtual machines, to where it is needed.
+//! `plumb rebalance`: moves memory to the running virtual machines that need it.
 
 pub(crate) mod metrics;
 mod table;
@@ -40,16 +40,16 @@ pub(crate) struct RebalanceArgs {
     /// --replay
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-    /// Simulate decisions and their moves for this recording, without contacting any machine
+    /// Simulate decisions and moves for this recording, without contacting any machine
     #[arg(long, value_name = "RECORD", conflicts_with_all = ["dry_run", "metrics", "state", "record"])]
     replay: Option<PathBuf>,
 }
 
 const AFTER_HELP: &str = "The file names each machine's QMP socket (`-qmp \
-    unix:/run/web.qmp,server,nowait`), of which this command is the only client:
+    unix:/run/web.qmp,server,nowait`), which no other program may use:
 
   interval = \"10s\"
-  capacity = \"6GiB\"        # total to share; default: their current total
+  capacity = \"6GiB\"        # total to share; default: the machines' current total
 
   [vms.web]
   qmp = \"/run/web.qmp\"
@@ -59,7 +59,7 @@ const AFTER_HELP: &str = "The file names each machine's QMP socket (`-qmp \
   agent = \"/run/web.agent\" # port of an agent in the guest, which reports accesses
   slow-nodes = [1]         # guest NUMA nodes with slow memory
 
-Each machine needs a virtio-balloon device, whose guest driver also reports memory use, or a virtio-mem \
+Each machine needs a virtio-balloon device (its guest driver also reports memory use), or a virtio-mem \
     device and an agent. When this command exits, for any reason, the machines keep their current memory.
 
 Exit status: 0 success; 1 no machine could be reached; 64 usage error; 130 interrupted before the first \

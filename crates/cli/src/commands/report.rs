@@ -37,8 +37,8 @@ pub(crate) struct ReportArgs {
     /// Objective of a sweep's recommendation [default: the run's, or efficient]
     #[arg(long, value_parser = one_of(OBJECTIVES))]
     objective: Option<Objective>,
-    /// Constraint on settings, e.g. p99<50us or throughput>10Gbit/s (may be repeated). Lists the settings that
-    /// meet it, and recommends the one that uses the least CPU time
+    /// Constraint on settings, e.g. p99<50us or throughput>10Gbit/s (may be repeated). Lists the settings that meet it,
+    /// and recommends the one with the least CPU time
     #[arg(long, value_name = "BOUND")]
     require: Vec<Requirement>,
     /// Exclude settings in which a factor exceeds this level, e.g. streams=16 (may be repeated)
@@ -178,7 +178,7 @@ impl FormatName {
                 if !is_inside {
                     output::aside(
                         "note: the run record is too large to embed in the page, so the page cannot be \
-                            imported; write it with `plumb report RUN -f raw -o run.json`",
+                            imported; write the record with `plumb report RUN -f raw -o run.json`",
                     );
                 }
                 return Ok(page);

@@ -88,8 +88,8 @@ pub(crate) struct RunArgs {
     /// Measure only this workload (may be repeated)
     #[arg(long = "workload", value_name = "WORKLOAD", conflicts_with = "resume")]
     workloads: Vec<String>,
-    /// Keep trials that other CPU load disturbed, instead of repeating them (repeats take up to a third of the
-    /// run's time)
+    /// Keep trials disturbed by other CPU load, instead of repeating them (repeats take up to a third of the run's
+    /// time)
     #[arg(long, env = "PLUMB_KEEP_DISTURBED", hide_env = true, value_parser = clap::builder::BoolishValueParser::new())]
     keep_disturbed: bool,
     /// Remove plumb's binary from SSH hosts after starting it, instead of keeping it for the next run
@@ -146,7 +146,8 @@ impl RunArgs {
         }
     }
 
-    /// Applies the user's config file where no flag or environment variable is set. A resumed run keeps its plan.
+    /// Applies the user's config file where no flag or environment variable is set, except to the plan of a resumed
+    /// run.
     pub(crate) fn fill(&mut self, settings: &Settings) {
         if std::env::var_os(PLAIN).is_none() {
             self.plain |= settings.plain.unwrap_or(false);
@@ -206,8 +207,8 @@ fn execute(
     store: &mut Store,
     output: Option<&report::Destination>,
 ) -> Result<Exit> {
-    // Only a single-threaded process can enter a user namespace, so do this before starting any thread. If the
-    // lab creates no hosts, do not enter one, so that `ssh` runs as the calling user.
+    // Only a single-threaded process can enter a user namespace, so do this before starting any thread. If the lab
+    // creates no hosts, stay in the user's namespace, so that `ssh` runs as the calling user.
     let makes_hosts = !job.source.scenario.lab.outside().hosts.is_empty();
     let rights = makes_hosts.then(Rights::acquire).transpose().context(NoRights)?;
     let stop = Stop::new();
@@ -294,7 +295,7 @@ fn fleet_of(scenario: &Scenario, stop: &Stop) -> Result<Option<Arc<Controller>>>
         return Ok(None);
     }
     let FleetFile { access, .. } = FleetFile::of_user()?;
-    // Discard progress lines, because they would corrupt the live view. Errors report agents that disconnect.
+    // Discard progress lines, because they would corrupt the live view. Errors already report disconnected agents.
     Ok(Some(Arc::new(Controller::open(&access, &stop.flag(), |_| ())?)))
 }
 

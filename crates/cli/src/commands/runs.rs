@@ -116,7 +116,7 @@ fn list_json(store: &Store) -> anyhow::Result<()> {
     list_format::json(runs.iter().map(entry))
 }
 
-/// Selects the visible columns and the title's width. If there is no width, selects all columns, for programs.
+/// Selects the visible columns and the title's width. Without a width, selects all columns, for programs.
 fn fitting(rows: &[[String; 6]], width: Option<usize>) -> ([bool; 6], usize) {
     let extent = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let title = extent(TITLE);
@@ -137,7 +137,7 @@ fn fitting(rows: &[[String; 6]], width: Option<usize>) -> ([bool; 6], usize) {
 }
 
 fn row(run: &RunListing, all: &[RunListing], baselines: &[Baseline]) -> [String; 6] {
-    // A complete run may have fewer trials than planned, so only show the completed trials.
+    // Show only the completed trials, because a complete run may have fewer trials than planned.
     let (trials, state) = match run.state {
         RunState::Complete => (run.completed.to_string(), "complete"),
         RunState::Unfinished => (format!("{}/{}", run.completed, run.planned), "unfinished"),

@@ -123,7 +123,7 @@ pub(super) fn write_new(name: &str, text: &str, output: Option<&Path>) -> Result
     ))?)
 }
 
-/// The scenario may be invalid, unless variants have to be applied.
+/// Does not validate the scenario unless variants have to be applied.
 fn scenario_text(name: &str, variants: &Variants, shared: &GlobalFlags) -> Result<String> {
     if variants.are_none() {
         Ok(source::text(name, shared)?.1)

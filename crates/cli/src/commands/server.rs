@@ -21,7 +21,7 @@ pub(crate) fn run(args: &ServerArgs) -> anyhow::Result<Exit> {
     args.log_file.redirect()?;
     let config = config::config(args)?;
     let mut bound = Bound::new(&config).context("cannot serve")?;
-    // Drop privileges before starting any threads, because each thread would have to drop them separately.
+    // Drop privileges before starting threads, because each thread has its own privileges.
     if !args.rights.unconfined {
         bound.confine(args.rights.user.as_deref()).context("cannot drop privileges")?;
     }
@@ -52,7 +52,7 @@ impl Watcher for EventPrinter {
         if let Event::Trouble { error } = &event {
             self.log.write_some(LogTarget::Stderr, format!("error: {error}"));
         }
-        // JSON documents are results. Unlike other lines, they are only limited by the log quota per address.
+        // JSON documents are results, so only the log quota per address limits them.
         if self.json
             && let Some(document) = server::document(&event)
         {

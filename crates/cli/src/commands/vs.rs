@@ -21,7 +21,7 @@ pub(crate) struct VsArgs {
     a: String,
     /// The setting or server to compare, in the same form
     b: String,
-    /// Trials on each side [default: the scenario's, or 5 for servers]
+    /// Trials per side [default: the scenario's, or 5 for servers]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     trials: Option<u32>,
     /// Also write the report to this file; its extension selects the format: .html, .md, .json, .csv
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &VsArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     }
 }
 
-/// Splits `SCENARIO:SETTING`. Returns `None` for anything else, which is a server.
+/// Splits `SCENARIO:SETTING`. Returns `None` for a server.
 fn setting(side: &str) -> Option<(&str, &str)> {
     let (name, words) = side.split_once(':')?;
     let is_file = || [name.to_owned(), format!("{name}.toml")].iter().any(|file| Path::new(file).is_file());

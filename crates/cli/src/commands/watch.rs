@@ -59,8 +59,8 @@ const AFTER_HELP: &str = "The plan is a TOML file:
   scenario = \"quick\"        # a built-in, or a file relative to the plan, e.g. ./mine.toml
   every = \"24h\"
   at = \"02:30\"             # UTC; only if `every` is in whole days
-  jitter = \"5min\"          # random delay; without \"at\" earlier or later (default then: a tenth of \
-    `every`)
+  jitter = \"5min\"          # random shift of the start; only later if `at` is set; default: a tenth of \
+    `every`, or none with `at`
   baseline = \"previous 3\"   # third-last run that passed, or a baseline's name; default: the last that passed
   max_loss = \"5%\"
 

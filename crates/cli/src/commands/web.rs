@@ -23,7 +23,7 @@ use crate::{
 const ABOUT: &str = "Serves web pages about stored runs until Ctrl-C: a searchable list, reports, \
     comparisons, the history of a result over a scenario's runs, and live progress of an active run.
 
-By default it listens on loopback, where all users of this machine can read it. On other addresses, \
+By default, it listens on loopback, and all users of this machine can read the pages. On other addresses, \
     readers need a token: from --token-file, or a printed random one. Traffic is encrypted only with \
     --tls-cert and --tls-key. If the certificate or a reverse proxy uses a name for the page, specify it \
     with --name.";
@@ -103,7 +103,7 @@ impl WebArgs {
     }
 }
 
-/// Maximum size of a PEM file in bytes. A certificate chain has only a few kilobytes.
+/// Maximum size of a PEM file in bytes. A certificate chain is only a few kilobytes long.
 const LONGEST_PEM: u64 = 1 << 20;
 
 fn pem_in(path: &Path) -> Result<Vec<u8>> {
@@ -131,7 +131,6 @@ impl Documents for Reports {
         let record = store.load(run)?;
         let options = destination::in_a_file();
         let format = match rendition {
-            // The run record as it is stored.
             Rendition::Raw => return Ok(record.document()?),
             Rendition::Shown => {
                 let (record, findings) = remedy_results::findings(store, record)?;

@@ -1,6 +1,4 @@
-//! Progress lines for the stream workload, for each connection and for their sum.
-//!
-//! A line combines several samples.
+//! Progress lines for the stream workload, per connection and for all connections. A line combines several samples.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Text styles, which use either colours or only bold and dim text.
+//! Text styles: colours, or only bold and dim text.
 
 use ratatui::style::{Color, Style};
 

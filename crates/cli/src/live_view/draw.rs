@@ -1,4 +1,4 @@
-//! Draws the screen. It may have any size of at least 80 columns and 24 rows.
+//! Draws the screen, which has at least 80 columns and 24 rows.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! The table of results. It has one row per result, and rows are grouped by workload.
+//! The table of results: one row per result, grouped by workload.
 
 use std::collections::BTreeMap;
 

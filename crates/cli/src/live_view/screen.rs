@@ -28,7 +28,7 @@ use watch::{Message, State, cpu_time};
 use super::{colours::Colours, draw::draw};
 
 const FRAME: Duration = Duration::from_millis(250);
-/// The buffer is large enough to write a frame with one system call.
+/// Large enough to write a frame with one system call.
 const BUFFER: usize = 64 << 10;
 const PAGE: usize = 8;
 

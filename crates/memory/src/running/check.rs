@@ -48,10 +48,10 @@ impl GuestMemory {
         }
         let all = sum(self.nodes.iter().map(|node| node.size));
         if all.is_none_or(|all| all > machine) {
-            return Err(format!("impossible sizes of NUMA nodes: together more than {machine}"));
+            return Err(format!("impossible sizes of NUMA nodes: more than {machine} in total"));
         }
         if sum(self.classes().map(|class| class.bytes)).is_none() {
-            return Err(format!("impossible accesses: of more than {MOST_MEMORY}"));
+            return Err(format!("impossible accesses: to more than {MOST_MEMORY}"));
         }
         let add = |all: u64, count: u64| all.checked_add(count).filter(|all| *all <= MOST_ACCESSES);
         let accesses = self.classes().map(|class| class.accesses).try_fold(0, add);

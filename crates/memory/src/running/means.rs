@@ -1,5 +1,5 @@
-//! How to move a running machine's memory: virtio-mem, the guest's agent, or a virtio-balloon, which cannot
-//! select a node.
+//! Moves a running machine's memory with virtio-mem, the guest's agent or virtio-balloon. Only virtio-mem can select a
+//! node.
 
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ use crate::{
 
 const SUMMARY: &str = "query-memory-size-summary";
 const HUMAN: &str = "human-monitor-command";
-/// Other VMs have to wait until the agent has replied.
+/// Limits how long other VMs wait for the agent.
 const RESIZE_TIME: Duration = Duration::from_secs(20);
 
 #[derive(Debug)]

@@ -20,8 +20,8 @@ const NO_REPORT: &str = "DAMON reports accesses every 4 s and its first report i
 const CHANGED: &str = "DAMON restarted because memory was added or removed";
 /// How often the kernel checks whether the memory has changed, in microseconds.
 const UPDATE: u64 = 4_000_000;
-/// The kernel merges regions whose counts differ by up to 10 % of the highest count, which hides rare accesses. The
-/// minimum number of regions limits their size.
+/// The kernel merges regions if their counts differ by at most 10 % of the highest count. This hides rare accesses, so
+/// a minimum number of regions limits the size of a region.
 const REGIONS: [u64; 2] = [200, 400];
 const CLASSES: [(u64, u64); 9] =
     [(0, 0), (1, 1), (2, 2), (3, 4), (5, 7), (8, 11), (12, 18), (19, 29), (30, u32::MAX as u64)];
@@ -155,7 +155,7 @@ fn stop() {
     let _ = write(&file("nr_kdamonds"), "0");
 }
 
-/// Returns the mean over all finished aggregations, or `None` before the first aggregation has finished.
+/// Returns the mean over all finished aggregations, or `None` if there are none.
 fn histogram(layout: &Layout, grown: &[u64]) -> Option<Accesses> {
     let size = |ranges: &[(u64, u64)]| ranges.iter().map(|(start, end)| end - start).sum::<u64>();
     let all: u64 = layout.values().map(|ranges| size(ranges)).sum();

@@ -126,7 +126,7 @@ fn nodes(accesses: &mut Accesses) -> Vec<NodeMemory> {
     numbers.into_iter().filter_map(telemetry).filter(|node| node.size.0 > 0).collect()
 }
 
-/// Parses `some avg10=0.00 avg60=0.00 avg300=0.00 total=1234`, which is in microseconds.
+/// Parses the total, in microseconds, of `some avg10=0.00 avg60=0.00 avg300=0.00 total=1234`.
 fn stalled(text: &str) -> Option<Nanos> {
     let some = text.lines().find(|line| line.starts_with("some "))?;
     Some(Nanos(some.rsplit_once("total=")?.1.trim().parse::<u64>().ok()? * 1000))

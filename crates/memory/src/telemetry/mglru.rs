@@ -124,7 +124,7 @@ fn accesses(first: &[Group], second: &[Group], windows: f64) -> Accesses {
 
 /// Returns the constantly accessed pages, the other touched pages, and the remaining pages.
 fn of_group(first: &Group, second: &Group, windows: f64) -> Vec<(u64, u64)> {
-    // The last generation only contains pages since the last scan.
+    // The last generation contains only pages accessed since the last scan.
     let [one, other] = [first.pages(0..2), second.pages(0..2)];
     let in_both = one.saturating_sub(second.pages(2..3));
     let touched = first.pages(0..3).max(other);

@@ -1,5 +1,5 @@
-//! Reads accesses from the accessed bits of the emulating process. This requires QEMU's TCG and file-backed memory:
-//! under KVM, guest accesses use other page tables. Sources: proc_pid_clear_refs(5), proc_pid_smaps(5).
+//! Reads accesses from the accessed bits of the QEMU process. This requires emulation (TCG) and file-backed memory,
+//! because a KVM guest's accesses use other page tables. Sources: proc_pid_clear_refs(5), proc_pid_smaps(5).
 
 use protocol::{AccessClass, AccessSourceKind};
 use sys::anonymous_memory::PAGE;

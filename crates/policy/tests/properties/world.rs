@@ -172,7 +172,7 @@ impl World {
 
     pub(crate) fn below_target(&self) -> Vec<String> {
         let all = self.settings().vms.iter().zip(&self.vms).enumerate().filter(|(at, _)| is_known(*at));
-        // Allows for blocks, and for the uncertainty margin of other VMs.
+        // Allows for rounding to blocks and for other VMs' uncertainty margins.
         let kept = self.vms.len() as u64 * self.settings().block.0 + self.settings().capacity.fast.0 / 100;
         let below = all.filter(|(_, (vm, truth))| truth.has.fast.0 + kept < truth.need(vm) as u64);
         below.map(|(_, (vm, _))| vm.name.clone()).collect()

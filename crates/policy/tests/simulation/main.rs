@@ -1,4 +1,4 @@
-//! Tests the claims of docs/methods/rebalancing.md with fewer VMs, as a small version of the example `rebalancing`.
+//! Tests the claims of docs/methods/rebalancing.md with fewer VMs than the example `rebalancing`.
 
 mod host;
 mod load;

@@ -10,9 +10,9 @@ use topology::addresses_between;
 use crate::failure::Misuse;
 
 pub(super) const LOCAL: &str = "local";
-/// The name that reports use for plumb's own namespace, if this namespace is on the path.
+/// The name of plumb's own namespace in reports.
 pub(super) const NODE: &str = "node";
-/// Limits host names, so that the names of paths, which contain them, stay within 48 characters.
+/// Path names contain host names and must stay within 48 characters.
 const LONGEST: usize = 20;
 
 pub(super) struct Ends {
@@ -78,7 +78,8 @@ impl End {
             Access::Local => LOCAL.to_owned(),
             Access::Endpoint(endpoint) => host_name(&endpoint.short_name()),
             Access::Ssh { .. } | Access::Member { .. } => {
-                let message = format!("{text} is another machine, and plumb between measures on this one");
+                let message =
+                    format!("{text} is another machine, but plumb between only measures on this one");
                 let hint =
                     "measure other machines with a scenario: `plumb scenario new NAME --with machines`";
                 return Err(Misuse::new(message).hint(hint).into());

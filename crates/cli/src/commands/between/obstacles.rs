@@ -1,4 +1,4 @@
-//! Possible reasons why a connection over a path fails. These are firewall rules and switches.
+//! Possible reasons for a failed connection: firewall rules and switches.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use topology::NamedNamespace;
 
 use super::path::PathShown;
 
-/// Only some rules are printed, because a cluster node may have thousands of them.
+/// A cluster node may have thousands of rules.
 const MAX_RULES: usize = 8;
 
 impl PathShown {
@@ -38,7 +38,7 @@ impl PathShown {
         let commands = ends.map(|hop| format!("`ethtool -K {} tx off` in {}", hop.at.device, hop.at.host));
         Some(format!(
             "note: if the datapath of {switch} is in user space (`ovs-vsctl get bridge {switch} datapath_type` prints netdev), it \
-             forwards packets without their checksums, which the receiver then drops. Run {}",
+             forwards packets without checksums, and the receiver drops them. Run {}",
             commands.join(" and ")
         ))
     }

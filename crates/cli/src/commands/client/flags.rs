@@ -1,4 +1,4 @@
-//! The flags of `plumb client`. It has iperf3's flags, unchanged, and flags of plumb.
+//! The flags of `plumb client`: iperf3's, unchanged, and plumb's own.
 
 use std::{net::IpAddr, path::PathBuf};
 
@@ -101,8 +101,8 @@ pub(super) struct Traffic {
     /// Stop after this many writes or datagrams
     #[arg(short = 'k', long, value_name = "COUNT", value_parser = amount::count, conflicts_with_all = ["time", "bytes"])]
     pub(super) blockcount: Option<u64>,
-    /// Rate per connection in bits per second, 0 for no limit; RATE/N sends bursts of N [default: no limit;
-    /// UDP: 1M]
+    /// Rate per connection in bits per second, 0 for no limit; RATE/N sends N writes or datagrams at a time [default:
+    /// no limit; UDP: 1M]
     #[arg(short, long, alias = "bandwidth", value_name = "RATE[/N]", value_parser = pace)]
     pub(super) bitrate: Option<Pace>,
     /// Size of each write or datagram [default: 128K; UDP: fits the path MTU]
@@ -175,7 +175,7 @@ pub(super) struct Login {
     /// The server's public key (PEM)
     #[arg(long, value_name = "FILE", requires = "username")]
     pub(super) rsa_public_key_path: Option<PathBuf>,
-    /// Use PKCS#1 v1.5 padding first, because servers before iperf3 3.17 require it. By default, it is only a fallback
+    /// Try PKCS#1 v1.5 padding first, for servers before iperf3 3.17. By default, it is only a fallback
     #[arg(long, requires = "username")]
     pub(super) use_pkcs1_padding: bool,
 }
@@ -189,7 +189,7 @@ pub(super) struct Output {
     /// Prefix every line with this text
     #[arg(short = 'T', long, value_name = "TEXT")]
     pub(super) title: Option<String>,
-    /// Include this text in the JSON of both ends
+    /// Include this text in the JSON output of client and server
     #[arg(long, value_name = "TEXT")]
     pub(super) extra_data: Option<String>,
     /// Also print the server's output

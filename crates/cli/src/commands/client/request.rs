@@ -1,4 +1,4 @@
-//! Turns the flags of `plumb client` into a workload. Reports flags that conflict with each other.
+//! Turns the flags of `plumb client` into a workload. Reports conflicting flags.
 
 use ::workload::{Direction, Mode, Placement, SocketSettings, StreamSettings, Transport, Until};
 use units::{BitRate, Bytes, Nanos};
@@ -12,7 +12,7 @@ const TIMES: (Nanos, Nanos) = (Nanos::from_millis(100), Nanos::from_secs(86_400)
 const WARMUPS: (Nanos, Nanos) = (Nanos(0), Nanos::from_secs(600));
 /// The reporting intervals that iperf3 allows.
 const INTERVALS: (Nanos, Nanos) = (Nanos::from_millis(100), Nanos::from_secs(60));
-/// Maximum sampling interval. It is short, because a confidence interval needs several samples.
+/// Maximum sampling interval. It is short, so that there are enough samples for a confidence interval.
 const SAMPLE: u64 = Nanos::from_millis(100).0;
 /// The largest write that iperf3's server accepts.
 const LARGEST_WRITE: Bytes = Bytes(1 << 20);
@@ -74,7 +74,7 @@ fn sends_enough(load: StreamSettings) -> Result<StreamSettings, Misuse> {
         return Ok(load);
     }
     let every = Nanos((each * 1e9) as u64);
-    let message = format!("-b {rate} sends {message} every {every}: too few for a test of {time}");
+    let message = format!("-b {rate} sends {message} every {every}: too slow for a test of {time}");
     Err(Misuse::new(message).hint("use a higher -b, a smaller -l, or a longer -t"))
 }
 
@@ -114,7 +114,7 @@ fn until(traffic: &Traffic, message: Bytes) -> Result<Until, Misuse> {
     within("-t", traffic.time.unwrap_or(TIME), TIMES).map(Until::Elapsed)
 }
 
-/// For datagrams, a size of 0 means that the path determines the size.
+/// A datagram size of 0 means that the path determines the size.
 fn message(traffic: &Traffic) -> Result<Bytes, Misuse> {
     let (least, most, what) = match traffic.udp {
         true => (SMALLEST_DATAGRAM, LARGEST_DATAGRAM, "a datagram"),
@@ -162,7 +162,7 @@ fn check(args: &ClientArgs) -> Result<(), Misuse> {
     let flows = traffic.parallel * if traffic.bidir { 2 } else { 1 };
     match args.reach.cport {
         Some(first) if u32::from(first) + flows > 65_536 => {
-            Err(Misuse::new(format!("--cport {first} leaves no ports for {flows} connections")))
+            Err(Misuse::new(format!("--cport {first} leaves too few ports for {flows} connections")))
         }
         _ => Ok(()),
     }

@@ -1,4 +1,4 @@
-//! Checks how VM memory can be moved on this machine, and which sources can show VMs' memory accesses.
+//! Checks which methods can move VM memory on this machine, and which sources can show VMs' memory accesses.
 
 use std::{fs, path::Path};
 
@@ -22,7 +22,7 @@ const USES: [(&str, &str); 8] = [
     ("CONFIG_LRU_GEN", "page generations"),
 ];
 
-/// The configuration of the kernel that plumb boots. Other guests may have a different configuration.
+/// The configuration of the kernel that plumb boots in guests. Other guests may differ.
 struct GuestKernel {
     release: String,
     config: String,

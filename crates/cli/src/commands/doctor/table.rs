@@ -52,7 +52,7 @@ pub(super) fn section(text: &mut String, title: &str, rows: impl Iterator<Item =
     }
 }
 
-/// Call this after wrapping, because wrapping would count escape codes as text.
+/// Call this after wrapping, because wrapping counts escape codes as text.
 fn coloured(line: &str) -> String {
     for (mark, colour) in
         [("✔", console::Color::Green), ("!", console::Color::Yellow), ("✘", console::Color::Red)]
@@ -131,7 +131,7 @@ fn verdict_line(scenarios: &[Verdict]) -> String {
     let parts = [
         ("can run here", named(Verdict::is_measurable)),
         ("can run in part", named(|one| !one.is_measurable() && one.measurable > 0)),
-        ("not", named(|one| !one.is_measurable() && one.measurable == 0)),
+        ("cannot run", named(|one| !one.is_measurable() && one.measurable == 0)),
     ];
     if scenarios.iter().all(Verdict::is_measurable) {
         return "All built-in scenarios can run here.".to_owned();
@@ -218,7 +218,10 @@ mod tests {
         let scenarios = vec![verdict("whole", 4), verdict("part", 1), verdict("nothing", 0)];
         let text = rendered(vec![check(Status::Missing)], scenarios);
         let last = text.lines().last().expect("a verdict");
-        assert_eq!(last, "Built-in scenarios: can run here: whole; can run in part: part; not: nothing.");
+        assert_eq!(
+            last,
+            "Built-in scenarios: can run here: whole; can run in part: part; cannot run: nothing."
+        );
         assert!(text.contains("1 of 4 results; missing: vxlan; unavailable path: overlay"), "{text}");
     }
 }

@@ -21,14 +21,14 @@ pub(super) struct Verdict {
     pub(super) name: String,
     pub(super) results: usize,
     pub(super) measurable: usize,
-    /// Failed checks that are required by results that cannot be measured.
+    /// Failed checks that make results impossible to measure.
     pub(super) missing: BTreeSet<&'static str>,
     pub(super) lost_paths: BTreeSet<String>,
     /// Whether virtual machines would be emulated. If so, times and rates have no meaning.
     pub(super) emulated: bool,
-    /// Whether the scenario runs in a virtual hypervisor, because this machine lacks features that it needs.
+    /// Whether the scenario needs a virtual hypervisor, because this machine lacks features.
     pub(super) in_hypervisor: bool,
-    /// Estimated maximum duration. `None` if the scenario needs guests and these cannot boot.
+    /// Estimated maximum duration. `None` if the scenario needs guests that cannot boot.
     pub(super) duration: Option<Nanos>,
     pub(super) trials_duration: Nanos,
 }
@@ -68,7 +68,7 @@ impl Verdict {
                 needs.insert(guests::BOOT);
             }
             let mut lacking: Vec<_> = needs.into_iter().filter(|id| !works(id)).collect();
-            // If privileges are missing, other checks fail as a consequence.
+            // Without privileges, other checks fail as a consequence.
             if lacking.contains(&RIGHTS) {
                 lacking = vec![RIGHTS];
             }

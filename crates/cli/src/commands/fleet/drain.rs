@@ -10,7 +10,7 @@ use lab::Stop;
 use crate::{exit::Exit, fleet_file::FleetFile, interrupt, output};
 
 const AGAIN: Duration = Duration::from_secs(1);
-/// The command gives up after this many consecutive queries without a reply.
+/// Gives up after this many consecutive queries without a reply.
 const PATIENCE: u32 = 5;
 
 #[derive(Debug, Args)]

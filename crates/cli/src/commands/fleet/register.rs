@@ -18,7 +18,7 @@ use crate::{bounded_file, destination::replace_text, exit::Exit, failure::Misuse
 const REGISTER: &str = "register.toml";
 const SERVER: &str = "nats.conf";
 const USERS: &str = "users.conf";
-/// The start of the line that [`Register::update_members`] rewrites in members' files.
+/// The start of the line in members' files that [`Register::update_members`] rewrites.
 const CONTROLLERS: &str = "controllers = ";
 const HELP: &str = "this file is written by `plumb fleet init`, `add` and `remove`";
 
@@ -191,7 +191,7 @@ pub(super) fn add(args: &AddArgs) -> Result<Exit> {
 fn next_steps(place: &str, name: &str, role: Role) -> String {
     match role {
         Role::Member => format!(
-            "Copy {place}/{name}.toml and {name}.nk to its host and start `plumb member {name}.toml` \
+            "Copy {place}/{name}.toml and {name}.nk to the member's host and start `plumb member {name}.toml` \
                 there. Reload the server's users with `nats-server --signal reload`."
         ),
         Role::Controller => format!(

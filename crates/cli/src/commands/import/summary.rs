@@ -1,4 +1,4 @@
-//! The output of `plumb import`. It shows the number of tests and, with `--sources`, the place of each test.
+//! The output of `plumb import`: the number of tests and, with `--sources`, the location of each test.
 
 use std::{io, ops::RangeInclusive};
 
@@ -7,7 +7,7 @@ use samples::RunHeader;
 
 use crate::output;
 
-/// The maximum number of notes that are printed without `--sources`.
+/// The maximum number of notes printed without `--sources`.
 const NOTES: usize = 2;
 
 const TABLE: &str = "a table";

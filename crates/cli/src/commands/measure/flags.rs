@@ -28,10 +28,10 @@ pub(crate) struct MeasureArgs {
     pub(super) output: Option<PathBuf>,
 }
 
-const AFTER_HELP: &str = "Does not change or stop the virtual machine, and does not contact its guest: \
-    reads /proc, the host side of its devices, and probes in the host kernel. Uses the monitor only if its \
-    path is given, with read-only commands, and disconnects before measuring, because a monitor accepts \
-    one client at a time. Run as root for complete results; otherwise, the output lists missing data.
+const AFTER_HELP: &str = "Does not change, stop or contact the guest: reads /proc, the host side of the \
+    machine's devices, and probes in the host kernel. If the monitor's path is given, sends it read-only \
+    commands and disconnects before measuring, because a monitor accepts one client at a time. Run as root \
+    for complete results; otherwise, the output lists missing data.
 
 Exit status: 0 success; 1 failure, or the virtual machine exited; 64 usage error, or no such virtual \
     machine; 130 interrupted (partial results are printed).";

@@ -1,4 +1,4 @@
-//! Merges facts reported by the monitor with facts read from the host.
+//! Merges facts from the monitor with facts from the host.
 
 use machine::MonitorSays;
 use samples::{NegotiatedFeatures, VmAccelerator, VmFacts, VmMonitor, VmRole};

@@ -32,8 +32,8 @@ fn is_path(named: &str) -> bool {
 
 fn of_monitor(at: &Path, stop: &Arc<AtomicBool>) -> anyhow::Result<SelectedMachine> {
     let mut monitor = Monitor::open(at, stop).context(
-        "without its monitor, only the features negotiated by the guest driver are unknown: select the \
-            machine by PID",
+        "only the features negotiated by the guest driver require the monitor: to measure without them, select \
+            the machine by PID",
     )?;
     let answers = monitor.ask()?;
     let listener = monitor.listener();

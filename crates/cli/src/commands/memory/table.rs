@@ -1,5 +1,4 @@
-//! The 80-column table of `plumb memory top`. It has one line per machine. If an agent reports NUMA nodes, it
-//! also has one line per node.
+//! The 80-column table of `plumb memory top`: one line per machine and, if an agent reports NUMA nodes, one per node.
 
 use comfy_table::{CellAlignment, ColumnConstraint, Table, Width, presets};
 use memory::{GuestMemory, Seen};

@@ -23,7 +23,7 @@ const ANEW: &str = "\u{1b}[H\u{1b}[J";
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct TopArgs {
-    /// The machines (TOML), as for `plumb rebalance`
+    /// File with the machines (TOML), as for `plumb rebalance`
     config: PathBuf,
     /// Print one sample after one interval, then exit. Waiting for DAMON may take up to 10 s longer
     #[arg(long)]
@@ -39,10 +39,10 @@ pub(crate) struct TopArgs {
     record: Option<PathBuf>,
 }
 
-const AFTER_HELP: &str = "Does not move memory. Without an agent, a machine shows data from its host and \
-    its virtio-balloon driver. With `agent` in the file, an agent in the guest also reports NUMA nodes, \
+const AFTER_HELP: &str = "Does not move memory. For a machine without an agent, shows data from the host \
+    and the virtio-balloon driver. With `agent` in the file, an agent in the guest also reports NUMA nodes, \
     swap, refaults, pressure (PSI) and accesses, from DAMON or else from the multi-generational LRU. \
-    `source = \"referenced\"` reads the accessed bits of the QEMU process instead, which is accurate for \
+    `source = \"referenced\"` reads the accessed bits of the QEMU process instead. This is accurate for \
     emulated machines only.
 
 Exit status: 0 success; 1 no machine could be reached; 64 usage error.";

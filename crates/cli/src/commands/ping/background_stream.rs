@@ -12,7 +12,7 @@ use server::iperf3::{self, ClientSpec, Options};
 use traffic::{Observer, Stop};
 use units::Nanos;
 
-/// The stream starts before the ping. It ends this much time after the end of the ping.
+/// The stream starts before the ping, and ends this long after it.
 const MARGIN: Nanos = Nanos::from_millis(500);
 const GLANCE: Duration = Duration::from_millis(20);
 

@@ -73,10 +73,10 @@ pub(super) struct Traffic {
     /// Test duration in seconds
     #[arg(short, long, alias = "for", value_name = "SECONDS", value_parser = amount::seconds, default_value = "10")]
     pub(super) time: Nanos,
-    /// Warm-up in seconds, which the result excludes
+    /// Warm-up in seconds, excluded from the result
     #[arg(long, value_name = "SECONDS", value_parser = amount::seconds, default_value = "500ms")]
     pub(super) warmup: Nanos,
-    /// Message size, which is the same in both directions
+    /// Message size in both directions
     #[arg(short = 'm', long, alias = "msg-size", value_name = "SIZE", value_parser = amount::size, default_value = "64")]
     pub(super) size: Bytes,
     /// Send this many messages per second on a schedule (open loop), e.g. 10k [default: send each after the
@@ -92,7 +92,7 @@ pub(super) struct Traffic {
     /// Add a background TCP stream at this rate, e.g. 1G, or at full speed: max
     #[arg(long, value_name = "RATE|max", value_parser = under, conflicts_with = "sockperf")]
     pub(super) under: Option<Under>,
-    /// CPUs of this end's threads, e.g. 0,2 (for the server: taskset -c LIST plumb server)
+    /// CPUs of the client's threads, e.g. 0,2 (for the server: taskset -c LIST plumb server)
     #[arg(long, value_name = "LIST", value_parser = pin::placement)]
     pub(super) pin: Option<Placement>,
     /// DSCP: 0 to 63, or a name, e.g. ef
@@ -118,7 +118,7 @@ pub(super) struct Output {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Under(pub(super) Option<BitRate>);
 
-/// If the rate is lower than this, the user probably forgot the unit.
+/// Below this rate, the user probably forgot the unit.
 const LEAST_UNDER: BitRate = BitRate(1e4);
 
 fn under(text: &str) -> Result<Under, String> {

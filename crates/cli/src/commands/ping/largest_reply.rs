@@ -1,11 +1,11 @@
-//! If no reply arrives to a ping, searches for the largest message that gets a reply.
+//! If a ping gets no reply, searches for the largest message that gets one.
 
 use ::workload::{Measurement, PingPongSettings, WorkloadSettings};
 use units::{Bytes, Nanos};
 
 use super::Ping;
 
-/// A small message that fits every path (RFC 791), including the headers of all protocols.
+/// A small message that fits every path (RFC 791), even with all headers.
 const SMALL: Bytes = Bytes(64);
 const LASTS: Nanos = Nanos::from_millis(300);
 
@@ -15,8 +15,8 @@ impl Ping<'_> {
         let load = PingPongSettings::of(load).filter(|load| load.message > SMALL)?;
         let passes = largest_returned(load.message, |message| self.returns(load, Bytes(message), sockperf))?;
         Some(anyhow::anyhow!(
-            "no messages received: messages of up to {passes} bytes return, but none of {} bytes; the path \
-             loses larger packets without an ICMP error; lower the MTU of both ends, or find the device with \
+            "no messages received: messages of up to {passes} bytes return, but those of {} bytes do not: the \
+             path drops larger packets without an ICMP error; lower the MTU of both ends, or find the device with \
              `tracepath -n {}` (see `plumb explain black-hole`)",
             passes + 1,
             self.server.ip()

@@ -1,4 +1,4 @@
-//! Turns the flags of `plumb ping` into a workload. Reports flags that conflict with each other.
+//! Turns the flags of `plumb ping` into a workload. Reports conflicting flags.
 
 use ::workload::{
     Background, ConnectSettings, Direction, Mode, PingPongSettings, Schedule, SocketSettings, Transport,
@@ -13,10 +13,10 @@ const TIMES: (Nanos, Nanos) = (Nanos::from_millis(10), Nanos::from_secs(86_400))
 const WARMUPS: (Nanos, Nanos) = (Nanos(0), Nanos::from_secs(600));
 const INTERVALS: (Nanos, Nanos) = (Nanos::from_millis(10), Nanos::from_secs(60));
 const UNSEEN: Nanos = Nanos::from_millis(500);
-/// Maximum rate at which messages can be sent individually, per second.
+/// Messages per second. At higher rates, messages cannot be sent individually.
 const FASTEST: f64 = 1_000_000.0;
 const FEWEST: f64 = 2.0;
-/// The smallest message in sockperf's protocol, which only has room for the header.
+/// The smallest message in sockperf's protocol is only a header.
 const SOCKPERF_LEAST: Bytes = Bytes(14);
 const LARGEST: Bytes = Bytes(60_000);
 
@@ -83,7 +83,7 @@ fn check(args: &PingArgs) -> Result<(), Misuse> {
     rate(args)?;
     let least = if kind.sockperf { SOCKPERF_LEAST } else { Bytes(1) };
     if !(least..=LARGEST).contains(&traffic.size) {
-        let subject = if kind.sockperf { "sockperf's messages have" } else { "choose" };
+        let subject = if kind.sockperf { "sockperf requires" } else { "use" };
         let message = format!("--size {}: {subject} {} to {} bytes", traffic.size.0, least.0, LARGEST.0);
         return Err(Misuse::new(message));
     }
@@ -102,7 +102,7 @@ fn rate(args: &PingArgs) -> Result<(), Misuse> {
         return Ok(());
     }
     let every = Nanos((1e9 / rate) as u64);
-    let message = format!("--rate {rate} sends a message every {every}: too few for a test of {time} (-t)");
+    let message = format!("--rate {rate} sends a message every {every}: too slow for a test of {time} (-t)");
     Err(Misuse::new(message).hint("use a higher --rate or a longer -t"))
 }
 

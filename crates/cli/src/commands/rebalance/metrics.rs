@@ -6,21 +6,25 @@ use protocol::NodeMemory;
 
 use web::{Exposition, labels};
 
-/// A metric of each machine. It has a name, a help text, and a value if the value is known.
+/// A machine's metric: its name, help text, and value, if known.
 type Gauge = (&'static str, &'static str, fn(&GuestMemory) -> Option<f64>);
 
 type NodeGauge = (&'static str, &'static str, fn(&NodeMemory) -> f64);
 
 const GAUGES: [Gauge; 10] = [
     ("plumb_vm_memory_bytes", "Memory of the machine.", |memory| Some(memory.size.0 as f64)),
-    ("plumb_vm_resident_bytes", "Resident memory of its process.", |memory| Some(memory.resident?.0 as f64)),
+    ("plumb_vm_resident_bytes", "Resident memory of the QEMU process.", |memory| {
+        Some(memory.resident?.0 as f64)
+    }),
     ("plumb_vm_free_bytes", "Free memory reported by the guest.", |memory| Some(memory.free?.0 as f64)),
     ("plumb_vm_available_bytes", "Memory available in the guest without swapping.", |memory| {
         Some(memory.available?.0 as f64)
     }),
-    ("plumb_vm_refaults_per_second", "Refaulted pages, or major faults and pages swapped in.", |memory| {
-        memory.refaults_per_second
-    }),
+    (
+        "plumb_vm_refaults_per_second",
+        "Refaulted pages; without an agent, major faults and pages swapped in.",
+        |memory| memory.refaults_per_second,
+    ),
     ("plumb_vm_slow_bytes", "Slow memory of the machine.", |memory| Some(memory.slow.0 as f64)),
     ("plumb_vm_swap_used_bytes", "Swap in use, reported by the agent.", |memory| {
         Some(memory.swap_used?.0 as f64)
@@ -66,9 +70,9 @@ pub(crate) fn text(memory: &Seen, decision: Option<&Decision>) -> String {
     }
     let outlooks = decision.iter().flat_map(|decision| &decision.outlooks);
     let needs = outlooks.filter_map(|outlook| Some((label(&outlook.vm), outlook.needs?.0 as f64)));
-    text.gauge("plumb_vm_needed_bytes", "Memory the rebalancer estimates it needs.", needs);
+    text.gauge("plumb_vm_needed_bytes", "Memory that the machine needs, as estimated.", needs);
     let answers = memory.iter().map(|(vm, memory)| (label(vm), f64::from(u8::from(memory.is_ok()))));
-    text.gauge("plumb_vm_up", "Whether its monitor responds.", answers);
+    text.gauge("plumb_vm_up", "Whether the machine's monitor responds.", answers);
     text.into_text()
 }
 

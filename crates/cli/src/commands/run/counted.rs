@@ -6,7 +6,7 @@ use workload::{Direction, Placement, Schedule, WorkloadSettings};
 
 use crate::failure::Misuse;
 
-/// An interval longer than any trial, because the work of reporting an interval would be counted, too.
+/// Longer than any trial, because reporting an interval would add instructions.
 const WHOLE_TRIAL: Nanos = Nanos::from_secs(1 << 20);
 
 /// Removes CPU pinning, and makes every end report only once. Fails if part of the plan cannot be counted.
@@ -45,7 +45,7 @@ fn is_counted(load: &WorkloadSettings) -> bool {
     match load {
         // In a bidirectional stream, each direction would have a separate counted window.
         WorkloadSettings::Stream(settings) => settings.direction != Direction::Both,
-        // The instructions of a background stream would be counted for the messages.
+        // The background stream's instructions would be counted, too.
         WorkloadSettings::PingPong(settings) => {
             settings.under.is_none() && settings.schedule == Schedule::Closed
         }

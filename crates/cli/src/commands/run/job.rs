@@ -73,8 +73,8 @@ pub(super) fn refuse_too_large(options: &PlanOptions, scenario: &Scenario) -> an
     })
 }
 
-/// Fails if the budget does not suffice for one trial of every result. A recommendation from an arbitrary
-/// subset would be useless.
+/// Fails if the budget is too short for one trial of every result. A recommendation from an arbitrary subset would be
+/// useless.
 fn enough_time(plan: &Plan) -> anyhow::Result<()> {
     let (Some(forecast), Some(budget)) = (lab::forecast(plan), plan.design.budget) else { return Ok(()) };
     if !forecast.is_too_short() {

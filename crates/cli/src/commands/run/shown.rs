@@ -1,4 +1,4 @@
-//! Shows the progress of a run. On a terminal, this is the live view, otherwise plain lines.
+//! Shows the progress of a run, on a terminal in the live view, otherwise as plain lines.
 
 use lab::{Event, Stop};
 

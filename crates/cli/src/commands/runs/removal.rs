@@ -1,4 +1,4 @@
-//! `plumb runs remove`: removes runs. Removes active runs only with `--force`.
+//! `plumb runs remove`: removes runs, active ones only with `--force`.
 
 use clap::Args;
 use store::{Store, StoreError};
@@ -16,7 +16,7 @@ pub(crate) struct RemoveArgs {
 }
 
 pub(super) fn run(args: &RemoveArgs, store: &mut Store) -> anyhow::Result<()> {
-    // Resolve and claim all runs first, so that no run is removed if a name contains a typo.
+    // Resolve and claim all runs first, so that a typo in one name prevents all removals.
     let ids = args.runs.iter().map(|run| store.resolve(run)).collect::<Result<Vec<_>, _>>()?;
     let mut claims = Vec::new();
     for id in &ids {
@@ -32,7 +32,7 @@ pub(super) fn run(args: &RemoveArgs, store: &mut Store) -> anyhow::Result<()> {
                     )
                     .into());
             }
-            // Ignore this error here, because the removal will report it.
+            // The removal will report this error.
             Err(StoreError::CannotOpen { .. }) => {}
             Err(error) => return Err(error.into()),
         }

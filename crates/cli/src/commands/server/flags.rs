@@ -63,7 +63,7 @@ pub(super) struct Operation {
     /// Serve one client, then exit, with a non-zero status if the test failed. sockperf clients over UDP do not count
     #[arg(short = '1', long, visible_alias = "one-off")]
     pub(super) once: bool,
-    /// Print one JSON document per client, each on one line. Documents of iperf3 clients have iperf3's fields
+    /// Print a one-line JSON document per client. Documents of iperf3 clients have iperf3's fields
     #[arg(short = 'J', long)]
     pub(super) json: bool,
 }
@@ -81,8 +81,8 @@ pub(super) struct Limits {
     /// Run iperf3 tests one at a time. Other clients wait
     #[arg(long)]
     pub(super) queue: bool,
-    /// Maximum rate per client over all its connections. Refuses tests that request a higher rate. If a test
-    /// exceeds the rate, ends the test instead of slowing it down (clients can limit their rate with -b)
+    /// Maximum rate per client across all its connections. Refuses tests that request a higher rate. If a test exceeds
+    /// the rate, ends it instead of slowing it down (clients can limit their rate with -b)
     #[arg(long, alias = "server-bitrate-limit", value_name = "RATE", value_parser = bounded_rate)]
     pub(super) max_rate: Option<BitRate>,
     /// Maximum duration of a test or ping in seconds. Refuses tests that request more time. Tests without a
@@ -93,9 +93,9 @@ pub(super) struct Limits {
     /// exceed this number
     #[arg(long, value_name = "SIZE", value_parser = amount::size)]
     pub(super) max_bytes: Option<Bytes>,
-    /// Disconnect a client after it was idle for this time (seconds) [default: 30]. If the client's host does
-    /// not respond while the server sends, this time is limited to 2 to 10 s. With --once, also exit if no
-    /// client connects within this time [default: never]
+    /// Disconnect a client that is idle for this time (seconds) [default: 30]. If the client's host does not respond
+    /// while the server sends, this time is limited to 2 to 10 s. With --once, also exit if no client connects within
+    /// this time [default: never]
     #[arg(long, value_name = "SECONDS", value_parser = amount::seconds)]
     pub(super) idle_timeout: Option<Nanos>,
 }

@@ -10,8 +10,8 @@ use server::{Client, Event, Work};
 pub(super) struct Hints(Mutex<BTreeSet<String>>);
 
 impl Hints {
-    /// Returns a new hint when the server starts or a client's stream ends. After a stream, this runs on the
-    /// client's thread, after the measurement.
+    /// Returns a new hint when the server starts or a client's stream ends. After a stream, runs on the client's
+    /// thread.
     pub(super) fn after(&self, event: &Event<'_>) -> Option<String> {
         if let Event::Listening { confinement: Some(_), .. } = event {
             return limited_congestion(
@@ -30,9 +30,12 @@ impl Hints {
         let found = analysis::offloads_off(device)?;
         let mut hinted = self.0.lock();
         let remedy = found.remedy.as_ref().map(|remedy| remedy.commands.join("; ")).unwrap_or_default();
-        hinted
-            .insert(device.device.clone())
-            .then(|| format!("hint: {} Compare before you change them: {remedy}", found.claim()))
+        hinted.insert(device.device.clone()).then(|| {
+            format!(
+                "hint: {} Measure with the offloads on and off before you change them: {remedy}",
+                found.claim()
+            )
+        })
     }
 }
 
@@ -42,7 +45,7 @@ fn limited_congestion(available: &[String], allowed: &[String]) -> Option<String
         available.iter().filter(|name| !allowed.contains(name)).map(String::as_str).collect();
     (!refused.is_empty()).then(|| {
         format!(
-            "hint: for -R, clients may choose {} as the congestion control, but not {}; to allow more: \
+            "hint: for -R, clients may choose {} for congestion control, but not {}; to allow more: \
              sysctl -w net.ipv4.tcp_allowed_congestion_control=\"{}\"",
             allowed.join(" or "),
             refused.join(" or "),
@@ -61,7 +64,7 @@ mod tests {
         let of = |allowed: &[&str]| limited_congestion(&list(&["reno", "bbr", "cubic"]), &list(allowed));
         assert_eq!(of(&["cubic", "reno", "bbr"]), None);
         let hint = of(&["reno", "bbr"]).expect("cubic is not allowed");
-        assert!(hint.contains("choose reno or bbr as") && hint.contains("not cubic"), "{hint}");
+        assert!(hint.contains("choose reno or bbr for") && hint.contains("not cubic"), "{hint}");
         assert!(hint.contains("=\"reno bbr cubic\""), "{hint}");
     }
 

@@ -100,9 +100,9 @@ const PROBES: &[Word<ProbeKind>] = &[
 ];
 
 const BY: &[Word<CallGrouping>] = &[
-    ("call", CallGrouping::Call, "Only by system call"),
-    ("process", CallGrouping::Process, "And by process"),
-    ("thread", CallGrouping::Thread, "And by thread"),
+    ("call", CallGrouping::Call, "By system call only"),
+    ("process", CallGrouping::Process, "By system call and process"),
+    ("thread", CallGrouping::Thread, "By system call and thread"),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -94,7 +94,7 @@ impl Launch {
         self.gate.write_all(b"g").context("cannot send the start signal")?;
         let (sender, receiver) = sync_channel(1);
         thread::spawn(move || {
-            // The receiver is dropped if the trace was interrupted.
+            // Fails if the trace was interrupted.
             let _ = sender.send(self.child.wait());
         });
         Ok(receiver)

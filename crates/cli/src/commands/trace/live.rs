@@ -9,7 +9,7 @@ use super::{flags::TraceArgs, rendering, session::Observations};
 use crate::{destination, output};
 
 const FREE: usize = 1;
-/// The number of tables on a page, the number of lines around their rows, and the minimum number of rows per table.
+/// Tables per page, lines around the rows of each table, and minimum rows per table.
 const TABLES: usize = 3;
 const AROUND: usize = 34;
 const LEAST: usize = 3;
@@ -46,7 +46,7 @@ impl Live {
             None => all.clone(),
         };
         self.before = Some(all);
-        // Omit device and queue counters, because they are cumulative. The final page shows them.
+        // Omit device and queue counters, because they are cumulative.
         let trace =
             trace(Observations { observed: passed, devices: Vec::new(), softnet: None, ..observations });
         let summary = analysis::trace(&trace, self.by);

@@ -25,7 +25,7 @@ const LENGTHS: (Nanos, Nanos) = (Nanos::from_millis(10), Nanos::from_secs(86_400
 /// This limits the CPU cost of updates.
 const SHORTEST_INTERVAL: Nanos = Nanos::from_millis(100);
 const GLANCE: Duration = Duration::from_millis(20);
-/// The time that an interrupted program has to exit.
+/// Time for an interrupted program to exit.
 const GRACE: Duration = Duration::from_secs(2);
 
 pub(super) struct Waiting {
@@ -38,8 +38,7 @@ impl Waiting {
         Self::of(args.how.length, args.how.every, args.command.is_empty())
     }
 
-    /// If there is no length and the target `runs_on`, the trace takes the default time. An interval of 0
-    /// disables updates.
+    /// Without a length, a target that `runs_on` is traced for the default time. An interval of 0 disables updates.
     pub(super) fn of(length: Option<Nanos>, every: Nanos, runs_on: bool) -> Result<Self, Misuse> {
         let length = match length {
             Some(length) => Some(amount::within("--for", length, LENGTHS)?),

@@ -46,7 +46,7 @@ pub(crate) struct RunArgs {
     /// --mtu, otherwise no device]
     #[arg(long, value_name = "N", value_parser = vcpus())]
     queues: Option<u32>,
-    /// Add a network device with packet handling by the host kernel (vhost-net) or by QEMU
+    /// Add a network device. The host kernel (vhost-net) or QEMU handles its packets
     #[arg(long, value_parser = one_of(SWITCH))]
     vhost: Option<bool>,
     /// Add a network device with this MTU [default with a device: 1500]

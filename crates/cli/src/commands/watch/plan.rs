@@ -1,4 +1,4 @@
-//! The plan file of `plumb watch`, with schedules, the daily budget and alerts.
+//! The plan file of `plumb watch`: schedules, daily budget and alerts.
 
 use std::{
     net::SocketAddr,
@@ -23,7 +23,7 @@ const DAY: Nanos = Nanos::from_secs(24 * 3600);
 /// The default jitter is the interval divided by this number.
 const JITTER: u64 = 10;
 const MOST_LOSS: Share = Share(0.05);
-/// The number is limited, because the stored runs of all measurements are read.
+/// Limited, because the stored runs of all measurements are read.
 const MOST_MEASURES: usize = 100;
 
 const HELP: &str = "`plumb watch --help` describes this file";
@@ -88,7 +88,7 @@ impl Plan {
         })?;
         let plan = Self::parse(file, &text)?;
         if let Some([program, ..]) = plan.hook.as_deref() {
-            // If the program is missing, report this only when the program is needed.
+            // If the program is missing, report this only when it is needed.
             let _ = hook_program(program)?;
         }
         Ok(plan)
@@ -108,7 +108,7 @@ impl Plan {
                 let message = format!("{name} has `at`, so `every` must be in whole days, e.g. \"24h\"");
                 return Err(wrong(at, message));
             }
-            // If there is a time of day, the default is no jitter.
+            // With a time of day, the default is no jitter.
             let usual = if table.at.is_some() { Nanos(0) } else { Nanos(table.every.0 / JITTER) };
             let jitter = table.jitter.unwrap_or(usual);
             if jitter >= table.every {
