@@ -1,5 +1,5 @@
-//! The iperf3 and sockperf protocols as state machines without I/O. A length sent by the peer never determines how
-//! much memory they allocate.
+//! The iperf3 and sockperf protocols as state machines without I/O. Their memory use never depends on a length sent by
+//! the peer.
 
 #[cfg(test)]
 extern crate self as codecs;

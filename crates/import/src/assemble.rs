@@ -1,4 +1,4 @@
-//! Turns tests into trials as early as possible, and builds the run header once all files have been read.
+//! Turns each test into a trial as early as possible, and builds the run header once all files have been read.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -21,11 +21,11 @@ use crate::{
     series::Series,
 };
 
-/// Maximum number of table rows to hold back while the rest of the file is checked for tool logs.
+/// Maximum number of table rows to hold back until the rest of the file has been checked for tool logs.
 const MOST_ROWS: usize = 20_000;
 
-/// Number of intervals stored at full resolution across all tests: 4.5 hours of both ends at one sample per second.
-/// Later tests get coarser series to bound the size of the store and of reports.
+/// Number of intervals stored at full resolution across all tests: 4.5 hours of both ends at one sample per second. To
+/// bound the size of the store and of reports, later tests get coarser series.
 const MOST_INTERVALS: usize = 1 << 15;
 const MOST_NOTES: usize = 20;
 const FEW: usize = 8;
@@ -52,11 +52,11 @@ pub struct Assembler {
     rows_before: usize,
     has_logs: bool,
     rows_left_out: u64,
-    /// Number of tests without a receiver's rate, and the file and lines of the first one.
+    /// Number of tests without a receiver's rate, with the file and lines of the first one.
     in_part: BTreeMap<RateBasis, (u64, String)>,
     left_out_of_cells: u64,
     intervals: usize,
-    /// Number of tests with coarser series, and the location of the first one.
+    /// Number of tests with coarser series, with the location of the first one.
     coarser: Option<(u64, String)>,
     record: ImportRecord,
     trials: u32,

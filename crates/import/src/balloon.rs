@@ -1,5 +1,5 @@
-//! Reads the guest kernel log of a patched virtio balloon driver, which logs how long each size change took. Also
-//! reads tables that compute speeds from these durations.
+//! Reads the durations of size changes from the guest kernel log of a patched virtio balloon driver. Also reads tables
+//! that compute speeds from these durations.
 //!
 //! In `[ 19.069262] balloon: hetero size change has taken 10818601803`, the number has no unit. The timestamp marks
 //! the end of the change. If the unit is nanoseconds, the timestamp minus the number gives the start, which must be

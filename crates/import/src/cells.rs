@@ -63,7 +63,6 @@ struct Cell {
 struct Context {
     file: String,
     section: String,
-    /// Properties that many logs omit, e.g. the congestion control.
     observed: BTreeMap<&'static str, String>,
 }
 
@@ -135,8 +134,8 @@ impl Cells {
         at
     }
 
-    /// Finds the result that this test is another trial of. The evidence is a loop, numbered runs, or adjacent
-    /// tests with matching values.
+    /// Finds the result to which this test adds a trial. The evidence is a loop, numbered runs, or adjacent tests with
+    /// matching values.
     fn known(&mut self, group: &str, test: &Identity, found: &ImportedTest) -> Option<usize> {
         let members = self.by_name.get_mut(group)?;
         let same = |member: &Member| self.together || member.part.start == test.part.start;
@@ -160,8 +159,8 @@ impl Cells {
             self.unexplained.push((
                 self.cells[member.at].record.id.clone(),
                 format!(
-                    "{file}: {place}: the settings equal those of {} but the values differ by more than the tests vary \
-                     within{}, so these are separate results; use --together to treat them as trials of one result",
+                    "{file}: {place}: same settings as {}, but the values differ by more than the variation within the \
+                     tests{}, so these are separate results; use --together to treat them as trials of one result",
                     places::lines(&member.lines),
                     values.unwrap_or_default()
                 ),
@@ -202,13 +201,12 @@ impl Cells {
         self.cells.iter().map(|cell| cell.trials).max().unwrap_or(0)
     }
 
-    /// Returns the paths and cells for the run header. Varying settings become factors, and `off` sorts before
-    /// `on`.
+    /// Returns the paths and cells for the run header. Varying settings become factors. `off` sorts before `on`.
     pub(crate) fn records(&self) -> (Vec<PathRecord>, Vec<ResultRecord>) {
         let varying = self.varying();
         let mut records: Vec<ResultRecord> =
             self.cells.iter().map(|cell| cell.record_with(&varying)).collect();
-        // Distinguish results with the same settings by the part of the file they come from.
+        // Distinguish results with the same settings by their part of the file.
         for member in self.by_name.values().filter(|members| members.len() > 1).flatten() {
             let part = self.cells[member.at].part.as_deref();
             let level = || part.map_or_else(|| places::lines(&member.lines), str::to_owned);

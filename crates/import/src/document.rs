@@ -31,8 +31,8 @@ pub(crate) struct Collector {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct LineOutcome {
-    /// Documents that end on this line, and the lines of each. Some writers put `}{` between documents or wrap them
-    /// in an array.
+    /// Documents that end on this line, with the lines of each. Some writers put `}{` between documents or wrap them in
+    /// an array.
     pub(crate) documents: Vec<(String, RangeInclusive<u64>)>,
     pub(crate) broken: Option<RangeInclusive<u64>>,
     pub(crate) claim: Claim,
@@ -124,8 +124,8 @@ impl Collector {
         None
     }
 
-    /// Returns whether the document cannot continue with this line, because it does not look like JSON, starts
-    /// another document, or exceeds the size limit.
+    /// Returns whether the line cannot continue the document, because it does not look like JSON, starts another
+    /// document, or exceeds the size limit.
     fn breaks(&self, line: &str) -> bool {
         let begins_another = line.starts_with('{') && self.indented;
         let text = line.trim_start();

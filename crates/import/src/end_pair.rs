@@ -19,8 +19,8 @@ const SAME: f64 = 0.005;
 pub(crate) struct Pool {
     waiting: VecDeque<(ImportedTest, Settings)>,
     intervals: usize,
-    /// Number of waiting logs per connection. Two logs can be a pair only if they share a connection or one of the
-    /// logs has no connections.
+    /// Number of waiting logs per connection. Two logs can be a pair only if they share a connection, or if one of them
+    /// has no connections.
     by_connection: HashMap<String, usize>,
     unnamed: usize,
 }
@@ -175,7 +175,7 @@ fn join(flows: &mut Vec<Flow>, mut of_server: Vec<Flow>) {
             flow.receiver = other.receiver;
         }
     }
-    // Connections that only the server's log mentions carried data, too.
+    // Connections that only the server's log contains carried data, too.
     flows.append(&mut of_server);
     flows.sort_by_key(|flow| flow.direction);
     let mut counts = [0, 0];

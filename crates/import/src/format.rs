@@ -30,7 +30,7 @@ pub(crate) struct Line<'a> {
     pub(crate) number: u64,
     /// The line's text, without terminal escape codes and with invalid UTF-8 replaced.
     pub(crate) text: &'a str,
-    /// `false` if this is the last line of the file and it is truncated.
+    /// `false` if this line is cut off by the end of the file.
     pub(crate) whole: bool,
 }
 
@@ -49,7 +49,7 @@ impl Out {
         self.founds.push(found);
     }
 
-    /// Adds a note about missing or skipped input: a full sentence with the line number, but without the file name.
+    /// Adds a note about missing or skipped input: a full sentence with the line number, without the file name.
     pub(crate) fn note(&mut self, note: impl Into<String>) {
         self.notes.push(note.into());
     }
@@ -64,7 +64,7 @@ impl Out {
     }
 }
 
-/// If a file has tool logs, its tables usually repeat their numbers.
+/// In a file with tool logs, tables usually repeat the numbers in the logs.
 pub(crate) const TABLE: &str = "table";
 
 pub(crate) fn of_lines(options: &Options) -> Vec<Box<dyn Format>> {

@@ -19,7 +19,7 @@ pub struct ImportedTest {
     pub connections: Vec<String>,
     pub levels: BTreeMap<String, String>,
     pub started: Option<UnixMillis>,
-    /// An end of a stream that this log does not cover has no intervals.
+    /// If this log does not cover an end of a stream, that end has no intervals.
     pub measurement: Measurement,
     pub syscalls: Vec<SyscallCount>,
     pub threads: Vec<ThreadCpu>,
@@ -29,7 +29,7 @@ pub struct ImportedTest {
     pub part: Part,
 }
 
-/// A part of a file in which only the tool's own output appears between the tests.
+/// A part of a file with only the tool's own output between the tests.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Part {
     pub start: u64,

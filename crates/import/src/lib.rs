@@ -1,7 +1,6 @@
 //! Imports logs and tables of other tools as trials, without loading whole files. Each format has its own file.
 //!
-//! Values that a log does not contain remain unknown. Unreadable input results in a note with line numbers, never
-//! in a number.
+//! Values missing from a log remain unknown. Unreadable input results in a note with line numbers, never in a number.
 
 mod assemble;
 mod balloon;

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 /// In bytes. A JSON document may be a single line.
 pub(crate) const LONGEST: usize = 32 << 20;
 
-/// The buffer is freed after a line that makes it grow beyond this capacity.
+/// The buffer is freed after a line that made it grow beyond this capacity.
 const RETAINED: usize = 64 << 10;
 
 pub(crate) struct Lines<'a> {

@@ -3,7 +3,7 @@
 
 use crate::shell;
 
-/// Stands for the missing variable of a `while` loop.
+/// A placeholder for the missing variable of a `while` loop.
 const NO_VARIABLE: &str = "\0";
 
 const KEYWORDS: [&str; 5] = ["for", "while ", "until ", "do", "}"];
@@ -14,7 +14,7 @@ const ARGUMENT: &str = "{}";
 #[derive(Debug, Default)]
 pub(crate) struct Loops {
     variable: Option<String>,
-    /// The variable of a line that is a loop if `do` follows.
+    /// The variable of the previous line, which is a loop only if `do` follows.
     announced: Option<String>,
     ends: bool,
 }
@@ -57,8 +57,8 @@ fn is_end(start: &str) -> bool {
     start == "done" || start.starts_with("done ") || start == "}"
 }
 
-/// Returns the variable if the line is certainly a loop. Sentences contain the same words, so a loop must either have
-/// its own `do`, or start the line and list values.
+/// Returns the variable if the line is certainly a loop. A sentence may contain the same words, so a loop must either
+/// have its own `do`, or start the line and list values.
 fn repeated(text: &str, start: &str) -> Option<String> {
     let words: Vec<&str> = start.split_whitespace().collect();
     let is_do = |(at, word): (usize, &&str)| {

@@ -11,9 +11,9 @@ use crate::{
 
 const LONGEST: usize = 60;
 const MOST: usize = 256;
-/// Text that is more than this many lines above a test does not name the test.
+/// Text more than this many lines above a test does not name the test.
 const MOST_WAITING: usize = 64;
-/// Longer lines are truncated to this many bytes, so this limits the length of a command.
+/// Longer lines are truncated to this many bytes. This also limits the length of a command.
 const LONGEST_LINE: usize = 1000;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]

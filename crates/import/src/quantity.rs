@@ -14,8 +14,8 @@ pub(crate) struct Amount {
 }
 
 impl Amount {
-    /// `unit` applies if the number has no unit. Returns `None` if the value overflows, or if the number's unit
-    /// belongs to another quantity.
+    /// `unit` applies if the number has no unit. Returns `None` if the value overflows, or if the unit belongs to
+    /// another quantity.
     pub(crate) fn in_base(&self, unit: Option<Unit>) -> Option<f64> {
         let factor = match (self.unit, unit) {
             (Some(own), Some(other)) if own.quantity != other.quantity => return None,

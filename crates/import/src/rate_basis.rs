@@ -1,5 +1,5 @@
-//! The end and direction that a stream's rate comes from. Also the range of a test's values, which shows whether
-//! tests agree.
+//! The end and direction that a stream's rate comes from, and the range of a test's values, which shows whether tests
+//! agree.
 
 use std::fmt;
 
@@ -102,7 +102,7 @@ impl Extent {
         self.low <= other.high && other.low <= self.high
     }
 
-    /// Returns the range that both have in common. Otherwise, a slow drift over many tests would pass for
+    /// Returns the intersection of both ranges. With their union, a slow drift over many tests would pass for
     /// agreement.
     pub(crate) fn with(self, other: Self) -> Self {
         Self { low: self.low.max(other.low), high: self.high.min(other.high), ..self }

@@ -34,7 +34,7 @@ const MOST_COLUMNS: usize = 1000;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileReport {
     pub file: ImportedFile,
-    /// Notes about missing or skipped input, as full sentences with file and line.
+    /// Notes about missing or skipped input, with file and line.
     pub notes: Vec<String>,
     pub table_notes: Vec<String>,
     pub columns: BTreeSet<String>,

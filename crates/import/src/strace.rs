@@ -1,7 +1,6 @@
 //! Parses the table of `strace -c`: calls, errors and time per system call (strace(1), "-c, --summary-only").
 //!
-//! The seconds are kernel CPU time unless `-w` was given. Only the times of sleeping calls show whether `-w` was
-//! given.
+//! The seconds are kernel CPU time unless `-w` was given. Only the times of sleeping calls show this.
 
 use units::Nanos;
 
@@ -68,7 +67,7 @@ impl Strace {
         let calls = table.calls.count().to_string();
         if !words.contains(&calls.as_str()) {
             out.note(format!(
-                "strace's table at line {}: its rows have {calls} calls, which differs from the total at line {line}.",
+                "strace's table at line {}: its rows add up to {calls} calls, which differs from the total at line {line}.",
                 table.first
             ));
         }

@@ -14,7 +14,7 @@ pub(crate) struct Settings {
     pub(crate) section: String,
 }
 
-/// Parses headings, which are sorted from outermost to innermost. Inner headings take precedence.
+/// Parses headings sorted from outermost to innermost. Inner headings take precedence.
 pub(crate) fn settings(titles: &[String]) -> Settings {
     let mut settings = Settings::default();
     let mut words: Vec<String> = Vec::new();
@@ -68,8 +68,7 @@ fn parts(title: &str) -> impl Iterator<Item = &str> {
     title.split([',', ';']).flat_map(|part| part.split(" + ")).map(str::trim).filter(|part| !part.is_empty())
 }
 
-/// Matches `Server`, `Client: dev-gateway (10.1.0.1)` and `client log`. They name the end that wrote the log, which
-/// the log shows too.
+/// Matches the end that wrote the log: `Server`, `Client: dev-gateway (10.1.0.1)` and `client log`.
 fn is_role(part: &str) -> bool {
     let lowercase = part.to_lowercase();
     let is_labelled = |role: &&str| lowercase.strip_prefix(*role).is_some_and(|after| after.starts_with(':'));
@@ -78,7 +77,7 @@ fn is_role(part: &str) -> bool {
 
 const ROLES: [&str; 4] = ["server", "client", "sender", "receiver"];
 
-/// Matches `On the server:` and `client_log`, which only name the end that wrote a log.
+/// Matches `On the server:` and `client_log`, which contain only the end that wrote a log.
 pub(crate) fn is_role_alone(text: &str) -> bool {
     const OTHERS: [&str; 11] =
         ["on", "at", "from", "the", "following", "is", "output", "log", "logs", "side", "end"];

@@ -76,7 +76,7 @@ pub(crate) fn output(text: &str) -> Option<&'static str> {
     OTHERS.iter().find(|(words, _)| has_all(words)).map(|(_, output)| *output)
 }
 
-/// Matches `tcp_bw:` and the next line, `    bw  =  2.81 GB/sec`, which has other padding with `-v`.
+/// Matches `tcp_bw:`, and the next line, `    bw  =  2.81 GB/sec`, with any padding.
 fn is_of_qperf(text: &str) -> bool {
     const NAMES: [&str; 8] =
         ["bw", "latency", "msg_rate", "send_bw", "recv_bw", "send_cost", "recv_cost", "msg_size"];

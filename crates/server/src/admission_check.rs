@@ -33,8 +33,8 @@ impl LoginKeys {
         params.authtoken.as_deref().is_some_and(|token| Claim::may_open(token, &self.key))
     }
 
-    /// The client's version does not reveal which padding it uses, so this function tries both. This takes
-    /// milliseconds. Each token is accepted only once.
+    /// Tries both paddings, because the client does not send which one it uses. This takes milliseconds. Each token is
+    /// accepted only once.
     pub(super) fn check(
         &self,
         params: &Params,
@@ -49,7 +49,7 @@ impl LoginKeys {
         let checked = |claim: Claim| claim.judge(&self.users, now, self.skew).map(|()| claim.at);
         let oaep = open(Padding::Oaep).and_then(checked);
         let pkcs = open(Padding::Pkcs1v15).and_then(checked);
-        // Until it expires by this server's clock, the token could be replayed.
+        // The token could be replayed until it expires by this server's clock.
         let until = oaep.or(pkcs)?.saturating_add(self.skew);
         if seen_tokens.is_new(token, until, now) { Ok(()) } else { Err(LoginDenial::Replayed) }
     }

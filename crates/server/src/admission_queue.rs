@@ -19,7 +19,7 @@ use super::{
 };
 
 const TURNS: usize = 64;
-/// A test waits for at most this time if `--queue` is not set, because the previous client may be about to leave.
+/// Without `--queue`, a test waits at most this long, because the previous client may be about to leave.
 const GRACE_PERIOD: Nanos = Nanos::from_millis(500);
 
 /// Addresses take turns, while tests from the same address run in order of arrival.

@@ -9,7 +9,7 @@ use units::{BitRate, Bytes, Nanos};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
-    /// The addresses to listen on. If the port is 0, the kernel picks a port that is free for both protocols on all
+    /// The addresses to listen on. For port 0, the kernel picks a port that is free for both protocols on all
     /// addresses. IPv6 sockets accept only IPv6.
     pub listen: Vec<SocketAddr>,
     pub allow: Vec<(IpAddr, u8)>,
@@ -17,12 +17,12 @@ pub struct Config {
     pub queue: bool,
     /// Exits after one client. Sockperf datagrams do not count, because their source may be spoofed.
     pub once: bool,
-    /// `None` disables authentication. If authentication is enabled, the server serves only iperf3 clients, because the
-    /// other protocols cannot authenticate.
+    /// `None` disables authentication. Otherwise, the server serves only iperf3 clients, because the other protocols
+    /// cannot authenticate.
     pub auth: Option<Auth>,
     /// Zero means 30 s. If `once` is set, zero also means that the server waits for its first client without a timeout.
-    /// A client that receives a stream is dropped if its kernel acknowledges nothing for this time, clamped to between
-    /// 2 and 10 s.
+    /// A client that receives a stream is dropped if its kernel acknowledges nothing for this time (at least 2 s and at
+    /// most 10 s).
     pub idle_timeout: Nanos,
 }
 
@@ -49,8 +49,7 @@ impl Limits {
 #[derive(Clone, PartialEq, Eq)]
 pub struct Auth {
     pub private_key: String,
-    /// The contents of the users file: one `user,hash` per line, where the hash is the hexadecimal SHA-256 of
-    /// `{user}password`.
+    /// The contents of the users file. Each line is `user,sha256hex("{user}password")`.
     pub users: String,
     pub skew: Nanos,
 }
@@ -73,7 +72,7 @@ pub fn addresses(bind: &[IpAddr], port: u16) -> Vec<SocketAddr> {
 }
 
 impl Config {
-    /// Returns settings for up to 64 concurrent clients, for up to a day each.
+    /// Allows up to 64 concurrent clients, each for up to a day.
     #[must_use]
     pub const fn new(listen: Vec<SocketAddr>) -> Self {
         Self {

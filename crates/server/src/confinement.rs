@@ -38,14 +38,13 @@ pub(super) fn user(named: Option<&str>) -> Result<Option<User>> {
     let known = |name: &str| User::named(name).map_err(|_| refused(name.to_owned(), "a user in /etc/passwd"));
     match named.map(known).transpose()? {
         Some(user) if !confine::is_root() => {
-            Err(refused(user.to_string(), "only available to root: omit it, or start as root"))
+            Err(refused(user.to_string(), "none, or start the server as root"))
         }
         Some(user) if !confine::is_mapped(&user)? => {
-            Err(refused(user.to_string(), "a user of this user namespace"))
+            Err(refused(user.to_string(), "a user that this user namespace maps"))
         }
         Some(user) => Ok(Some(user)),
-        // A user namespace that maps a single user has no other user to switch to. Root inside the namespace is that
-        // user outside.
+        // In a user namespace that maps a single user, root has no other user to switch to.
         None => Ok(Some(User::nobody()).filter(|nobody| {
             confine::is_root() && confine::is_mapped(nobody).is_ok_and(|is_mapped| is_mapped)
         })),
@@ -54,7 +53,7 @@ pub(super) fn user(named: Option<&str>) -> Result<Option<User>> {
 
 pub(super) fn confine(user: Option<User>) -> Result<Confinement> {
     if !confine::is_single_threaded()? {
-        let (setting, value) = ("threads before confinement", "several".to_owned());
+        let (setting, value) = ("the number of threads before confinement", "several".to_owned());
         return Err(Error::Setting { setting, value, allowed: "one" });
     }
     confine::drop_bounds();

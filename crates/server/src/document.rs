@@ -6,7 +6,6 @@ use workload::FlowEnd;
 
 use super::{Client, Event, Report, ServedProtocol, Work};
 
-/// Programs that read iperf3's output ignore the additional object.
 #[derive(Serialize)]
 struct Document<'a, T> {
     #[serde(flatten)]

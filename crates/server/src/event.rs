@@ -19,7 +19,7 @@ impl Watcher for () {}
 pub enum Event<'a> {
     Listening {
         addresses: &'a [SocketAddr],
-        /// Whether authentication is required, which limits the server to iperf3 clients.
+        /// Whether clients must authenticate. Only iperf3 clients can.
         proven: bool,
         confinement: Option<&'a Confinement>,
     },
@@ -43,7 +43,7 @@ pub enum Event<'a> {
         peer: SocketAddr,
         reason: Refusal,
     },
-    /// The number of refusals since the last event of this kind. Bursts of refusals are not reported one by one.
+    /// The number of refusals since the last event of this kind. Refusals in a burst are only counted.
     MoreRefused {
         count: u64,
     },

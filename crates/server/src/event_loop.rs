@@ -36,7 +36,7 @@ use super::{
 
 const TICK: Duration = Duration::from_millis(100);
 const EVENTS: usize = 256;
-/// The maximum number of connections or datagrams per event, which keeps a listener from starving the others.
+/// The maximum number of connections or datagrams per event. Keeps a listener from starving the others.
 pub(super) const BATCH: usize = 64;
 
 /// The first poller key of the TCP listeners. All other keys follow.
@@ -46,8 +46,7 @@ const WAKE: u64 = 1 << 17;
 const HOLDER: u64 = 1 << 18;
 const PENDING: u64 = 1 << 32;
 
-/// Runs the server with the current privileges. A client's failure is reported to `watcher` and does not affect
-/// others.
+/// Runs the server with the current privileges. If a client fails, `watcher` is notified and other clients continue.
 pub fn serve(config: &Config, stop: &Stop, watcher: &dyn Watcher) -> Result<()> {
     Bound::new(config)?.serve(stop, watcher)
 }

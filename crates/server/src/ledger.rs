@@ -18,14 +18,14 @@ pub(crate) struct Ledger {
     pub(crate) failures: Rates,
 }
 
-/// A single test may have 256.
+/// A single test may have 256 streams.
 const STREAMS: Budget = Budget { address: 512, server: 1024 };
 const UNPROVEN: Budget = Budget { address: 4, server: 16 };
 const PENDING: Budget = Budget { address: 512, server: 1024 };
 const WAITING: Budget = Budget { address: 16, server: 64 };
 const BUFFERS: Budget = Budget { address: 128 << 20, server: 512 << 20 };
 const INTERVALS: Budget = Budget { address: 200_000, server: 800_000 };
-/// 64 MiB/s corresponds to half a million messages of minimum size per second. Unit tests use a thousandth, which every
+/// 64 MiB/s corresponds to half a million messages of minimum size per second. Unit tests use a thousandth, which any
 /// machine can reach.
 pub(crate) const REPLIES: Rate = if cfg!(test) {
     Rate { per_second: 64 << 10, burst: 64 << 10 }
@@ -36,11 +36,11 @@ const ALL_REPLIES: Rate = Rate { per_second: 256 << 20, burst: 64 << 20 };
 /// Tokens per failed login. An address may fail ten times in a row, and then once every ten seconds.
 pub(crate) const FAILURE: u64 = 10;
 const FAILURES: Rate = Rate { per_second: 1, burst: 10 * FAILURE };
-/// This limit is effectively infinite, because an attacker could use a lower limit to lock everyone out. The single
-/// decryption thread already limits the total rate.
+/// Effectively unlimited, because an attacker could exhaust a lower limit and lock everyone out. The single decryption
+/// thread already limits the total rate.
 const ALL_FAILURES: Rate = Rate { per_second: 1 << 40, burst: 1 << 40 };
 
-/// The number of send buffers that may grow to the kernel's maximum. Additional streams share this memory.
+/// The number of send buffers that may grow to the kernel's maximum. If there are more streams, they share this memory.
 const FULL_SEND_BUFFERS: Budget =
     if cfg!(test) { Budget { address: 4, server: 16 } } else { Budget { address: 16, server: 64 } };
 

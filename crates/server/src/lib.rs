@@ -1,6 +1,6 @@
 //! The plumb server, and drivers for the iperf3 and sockperf protocols in `codecs`.
 //!
-//! All protocols share a single port, and the server detects them by their first bytes. Until then, a peer has a
+//! All protocols share a single port, and the server detects them by their first bytes. Before that, a peer has a
 //! deadline and costs only a socket and a few bytes of memory.
 
 mod accept_backoff;

@@ -59,8 +59,7 @@ impl PendingConnections {
         Self { all: BTreeMap::new(), amounts }
     }
 
-    /// If the limit per address is reached, drops the oldest connection of that address. If the total limit is reached,
-    /// drops the oldest connection of the address with the most connections.
+    /// If the limit per address is reached, drops the oldest connection of that address.
     pub(super) fn admit(
         &mut self,
         order: u64,

@@ -28,7 +28,7 @@ impl PortHolder {
     pub(super) fn start(addresses: &[SocketAddr]) -> Result<Self> {
         let low = addresses.iter().any(|address| address.port() < 1024);
         Ok(Self(forked_process::start(|server| {
-            // If the helper cannot drop its privileges, it exits, which the server reports.
+            // Otherwise, the helper exits and the server reports it.
             if confine(low).is_ok() {
                 serve(&server, addresses);
             }

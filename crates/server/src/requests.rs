@@ -1,4 +1,4 @@
-//! Serves a client that opens a new connection for every request, using a few threads.
+//! With a few threads, serves a client that opens a new connection for every request.
 
 use std::{
     io::Read,

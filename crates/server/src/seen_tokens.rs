@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-/// This is more tokens than the server can decrypt during a token's lifetime. If the table is full, the token that
-/// expires first is removed.
+/// More tokens than the server can decrypt during a token's lifetime. If the table is full, the token that expires
+/// first is removed.
 const CAPACITY: usize = 65_536;
 
 #[derive(Debug, Default)]

@@ -69,7 +69,7 @@ impl ServerContext<'_> {
         self.stop.ask();
         let had_place = session.holdings.release();
         if matches!(report.failure, Some(Error::Stopped)) && !self.closing.is_asked() {
-            report.failure = Some(Error::Limit(if had_place { "duration" } else { "clients of an address" }));
+            report.failure = Some(Error::Limit(if had_place { "duration" } else { "clients per address" }));
         }
         self.watcher.event(Event::Ends { client: &client, report: &report });
     }

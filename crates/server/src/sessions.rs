@@ -28,7 +28,7 @@ pub(super) struct Sessions<'scope> {
     recently_closed: RecentlyClosed,
 }
 
-/// The time for a client's own thread to end the test. That thread is preferred because it can send the reason.
+/// The time that a client's own thread has to end the test. Only that thread can send the reason.
 const BACKSTOP: Nanos = Nanos::from_secs(1);
 
 struct Session<'scope> {

@@ -5,7 +5,7 @@ use std::net::{SocketAddr, UdpSocket};
 use socket2::{Domain, Protocol, Socket, Type};
 use traffic::{Error, Result};
 
-/// The kernel delivers a datagram to the socket connected to its sender, or else to the socket with the most specific
+/// The kernel delivers a datagram to the socket connected to its sender, else to the one with the most specific
 /// address.
 pub(super) fn udp(address: SocketAddr) -> Result<UdpSocket> {
     let socket = socket(address, Type::DGRAM, Protocol::UDP)?;

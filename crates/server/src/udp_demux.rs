@@ -92,8 +92,8 @@ impl EventLoop<'_, '_> {
                 self.log.refused(peer, Refusal::NoLogin, now);
                 self.send(at, &greeting.refusing(RefusalCode::Login).encode(), peer);
             }
-            // The client sent this datagram before its connected socket existed. That socket replies if the client
-            // repeats the datagram.
+            // The client sent this datagram before its connected socket existed. If the client repeats it, that socket
+            // replies.
             GreetingKind::Proves if self.sessions.conversation(peer).is_some() => {}
             GreetingKind::Proves if self.udp.cookies.know(greeting, peer, now) => {
                 self.welcome(at, greeting, peer, now);
@@ -128,12 +128,12 @@ impl EventLoop<'_, '_> {
         if socket.send(&word.reply()).is_ok() {
             self.sessions.give(cookie, DataConnection::Udp { order, socket });
         }
-        // A datagram from the client itself can only be a repetition of its request.
+        // A datagram from the client itself can only repeat its request.
         strays.retain(|(_, from)| *from != peer);
         self.answer_strays(at, strays);
     }
 
-    /// A peer that sends more gets its own thread and connected socket, unless the budget for unverified clients is
+    /// A peer that keeps sending gets its own thread and connected socket, unless the budget for unverified clients is
     /// used up.
     fn answer_sockperf(&mut self, at: Destination, bytes: &mut [u8], peer: SocketAddr, now: u64) {
         let served = self.sessions.conversation(peer).cloned();
@@ -163,7 +163,7 @@ impl EventLoop<'_, '_> {
         if allowed && reply == Reply::Answer {
             self.send(at, bytes, peer);
         }
-        // A client without a thread is served by the shared socket.
+        // The shared socket serves clients without a thread.
         let share = if goes_on { self.ledger.unproven.take(peer.ip().into(), 1).ok() } else { None };
         if let Some(share) = share {
             if let Some(conversation) = self.udp.known.take(peer) {

@@ -174,7 +174,7 @@ fn an_open_loop(protocol: Protocol, transport: Transport, bit: usize) {
     let all = data.intervals.iter().map(|interval| interval.round_trips.count() + interval.lost);
     // Messages that time out after the warm-up are not counted as lost during the warm-up.
     assert_eq!(all.sum::<u64>(), WARMING + MEASURED - 1, "{case}");
-    // These numbers belong to messages that were sent before, or will be later.
+    // These numbers belong to messages that were sent earlier or will be sent later.
     let (strays, duplicates) = (data.strays.expect("counted"), data.duplicates.expect("counted"));
     assert_eq!(strays + duplicates, 2, "{case}");
     if 1_u64.unbounded_shl(bit as u32) >= 2 * (WARMING + MEASURED) {
@@ -195,7 +195,7 @@ fn closed_loop_ignores_replies_with_altered_numbers() {
         |protocol, transport, bit| closed_loop(protocol, transport, bit, SIZE),
         &[Protocol::Native, Protocol::Sockperf],
     );
-    // Messages that are too short for the full number carry its lowest bits.
+    // A message too short for the full number contains its lowest bits.
     check_all(8, |protocol, transport, bit| closed_loop(protocol, transport, bit, 1), &[Protocol::Native]);
 }
 

@@ -1,4 +1,4 @@
-//! Checks in a separate process that hostile peers do not disturb the server, so that all memory, threads and
+//! Checks that hostile peers do not disturb the server. Runs in a separate process, so that all memory, threads and
 //! descriptors belong to the server.
 
 use std::{
@@ -24,7 +24,7 @@ use traffic::Stop;
 
 const HELD: usize = 1000;
 const THREADS: u64 = 2;
-/// The maximum growth in bytes. This is less than 17 bytes for each of a million connections.
+/// The maximum growth in bytes: less than 17 bytes for each of a million connections.
 const GROWTH: u64 = 16 << 20;
 const OF_ADDRESS: u64 = 256 << 20;
 static ALONE: Mutex<()> = Mutex::new(());

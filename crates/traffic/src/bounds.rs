@@ -11,8 +11,8 @@ use crate::{
     stop::Stop,
 };
 
-/// A client must send at least this many messages per idle timeout. Otherwise, an occasional message would be enough to
-/// keep its slot.
+/// A client must send at least this many messages per idle timeout, so that it cannot keep its slot with an occasional
+/// one.
 const LEAST: u64 = 3;
 /// Rates are averages over at least this many nanoseconds.
 const SECOND: u64 = 1_000_000_000;

@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn measures_all_costs_in_bounded_time() {
-        // The running thread is charged for steal time, so an attempt may fail.
+        // Steal time is charged to the running thread, so an attempt may fail.
         plumb_tests::in_one_of_five(costs_are_known);
     }
 

@@ -65,8 +65,8 @@ impl Dial<'_> {
         between(self.server, self.bind)
     }
 
-    /// Returns true for EADDRNOTAVAIL, which means that an earlier connection with the same addresses and ports is in
-    /// TIME-WAIT. With tcp_tw_reuse, the kernel allows reusing the port after one second.
+    /// Returns true for EADDRNOTAVAIL: an earlier connection with the same addresses and ports is in TIME-WAIT. With
+    /// tcp_tw_reuse, the kernel allows reusing the port after one second.
     fn is_lingering(&self, error: &io::Error) -> bool {
         self.settings.source_port.is_some() && error.kind() == io::ErrorKind::AddrNotAvailable
     }
@@ -103,7 +103,7 @@ pub(crate) fn between(server: SocketAddr, bind: IpAddr) -> String {
     if bind.is_unspecified() { server.to_string() } else { format!("{server} from {bind}") }
 }
 
-/// Returns the address to bind to if the kernel is to choose the source address.
+/// Returns the address to bind to so that the kernel chooses the source address.
 #[must_use]
 pub fn any_source(server: SocketAddr) -> IpAddr {
     if server.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() }

@@ -1,4 +1,4 @@
-//! Runs either end of any workload, dispatching on its kind.
+//! Runs either end of a workload of any kind.
 
 mod first_touch;
 
@@ -59,7 +59,7 @@ impl Server {
 
 fn no_server(load: &WorkloadSettings) -> Error {
     let value = load.kind().in_words().join(", ");
-    Error::Setting { setting: "the load of a server", value, allowed: "one with two ends" }
+    Error::Setting { setting: "the workload of a server", value, allowed: "one with two ends" }
 }
 
 pub fn run_client(
@@ -83,7 +83,7 @@ pub fn run_client(
         WorkloadSettings::Balloon(_) => {
             let value = spec.load.kind().in_words().join(", ");
             Err(Error::Setting {
-                setting: "the load of a client",
+                setting: "the workload of a client",
                 value,
                 allowed: "one that runs inside its host",
             })

@@ -37,10 +37,10 @@ pub enum Error {
     Iperf3(#[from] codecs::iperf3::Failure),
     #[error("ended by this server's limit on {0}")]
     Limit(&'static str),
-    /// Restarting it would need privileges that the server has dropped.
+    /// Restarting the helper would need privileges that the server has dropped.
     #[error("{0} has ended; start the server again")]
     HelperEnded(&'static str),
-    #[error("stopped before its end")]
+    #[error("stopped early")]
     Stopped,
     #[error("the traffic thread of {thread} panicked; please report this")]
     Panicked { thread: String },

@@ -22,8 +22,8 @@ use crate::{
 
 const HANDSHAKE: Nanos = Nanos::from_secs(2);
 const PATIENCE: Nanos = Nanos::from_secs(10);
-/// The timeout for the first connection is long, because the client may have to load probes first. If the client fails,
-/// the server is stopped anyway.
+/// The timeout for the first connection. It is long, because the client may load probes first. If the client fails, the
+/// server is stopped anyway.
 pub(crate) const FIRST: Nanos = Nanos::from_secs(60);
 const GLANCE: Duration = Duration::from_millis(1);
 /// The maximum number of incomplete handshakes. Further connections wait in the kernel's queue.

@@ -1,7 +1,7 @@
 //! Sends and receives the traffic of a workload: streams, ping-pong and short connections.
 //!
-//! The measuring loops neither allocate nor lock. Each message costs one system call to send or receive, and one
-//! clock reading, which needs no system call.
+//! The measuring loops neither allocate nor lock. Each message costs one system call to send or receive, and one clock
+//! reading without a system call.
 
 pub mod bounds;
 mod calibrate;

@@ -20,11 +20,11 @@ use crate::{
 /// The smallest payload contains a message number and a token.
 const LEAST_PAYLOAD: u32 = 16;
 const LARGEST: u32 = 65_535;
-/// The packet size that every IPv4 path must carry (RFC 791). IPv6 paths must carry packets of 1280 bytes (RFC 8200),
-/// but a hole may drop even smaller ones.
+/// The packet size that every IPv4 path must carry (RFC 791). IPv6 paths must carry 1280 bytes (RFC 8200), but an MTU
+/// hole may drop even smaller packets.
 const LEAST_MTU: u32 = 576;
 
-/// A packet that should fit gets more attempts, since it may also be lost by chance.
+/// A packet that should fit gets more attempts, because it may also be lost by chance.
 const FITTING: Tries = Tries { count: 3, wait: Nanos::from_millis(300) };
 /// Routers send at most one ICMP error per second to a host (icmp_ratelimit in ip-sysctl).
 const REPORTED: Tries = Tries { count: 2, wait: Nanos::from_millis(1100) };
@@ -61,13 +61,14 @@ pub fn probe_mtu(spec: &MtuSpec, stop: &Stop) -> Result<Passage> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hole {
     pub carried: u32,
-    /// Whether this machine's kernel knows that packets of the expected MTU do not fit. A tunnel drops such packets
-    /// without an error for the socket.
+    /// Whether this machine's kernel knows that packets of the expected MTU do not fit. A tunnel then drops them
+    /// without an error on the socket.
     pub is_known: bool,
 }
 
-/// Finds the largest packet that passes if larger ones are lost without an ICMP error. Returns `None` if packets of the
-/// expected MTU pass, if an error reports that they do not fit, or if even the smallest packets are lost.
+/// Finds the largest packet that passes, provided that larger ones are lost without an ICMP error. Returns `None` if
+/// packets of the expected MTU pass, if an error reports that they do not fit, or if even the smallest packets are
+/// lost.
 pub fn find_mtu_hole(spec: &MtuSpec, stop: &Stop) -> Result<Option<Hole>> {
     let socket = open(spec, stop)?;
     let fate = |mtu: u32, tries: &Tries| tries.send(&socket, spec, mtu, stop);

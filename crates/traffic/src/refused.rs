@@ -1,7 +1,7 @@
-//! The reasons why a server refuses a client or stops serving it.
+//! Reasons why a server refuses a client or stops serving it.
 //!
-//! Over UDP, the reason is a number in the greeting. Over TCP, it is a state, usually followed by an error number, in the
-//! format of iperf3 servers.
+//! Over UDP, the reason is a number in the greeting. Over TCP, it is an iperf3 state byte, usually followed by an error
+//! number.
 
 use codecs::iperf3::{ErrorCode, NOT_ALLOWED, State};
 use strum::FromRepr;
@@ -36,7 +36,7 @@ pub enum RefusalCode {
         "its rate limit (--max-rate) ends faster clients instead of slowing them down; send less with --rate or -m"
     )]
     Rate,
-    #[error("it was stopped, or gave this client's place to another address (see its log)")]
+    #[error("it was stopped, or gave this client's slot to another address (see its log)")]
     Ended,
     #[error("it does not support this kind of workload; check that it has the same version")]
     Kind,
@@ -69,7 +69,7 @@ impl RefusalCode {
             State::AccessDenied => Some(Self::Busy),
             State::ServerError => Some(match rest.first_chunk().map(|code| i32::from_be_bytes(*code)) {
                 Some(code) if code == ErrorCode::AUTHORIZATION.0 => Self::Address,
-                // The peer chose the number, so an ordinary subtraction might overflow.
+                // A peer may send any number, so an ordinary subtraction might overflow.
                 Some(code) => Self::from_code(u64::try_from(code.saturating_sub(OURS)).unwrap_or(0)),
                 None => Self::Unspecified,
             }),

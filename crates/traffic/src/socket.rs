@@ -75,8 +75,8 @@ pub fn domain(address: SocketAddr) -> Domain {
     Domain::for_address(address)
 }
 
-/// Returns whether this or an earlier datagram was dropped. EMSGSIZE means that it is too large for the path, perhaps
-/// after an ICMP error. ENOBUFS means that the device's queue is full.
+/// Returns whether this or an earlier datagram was dropped. EMSGSIZE: too large for the path, perhaps after an ICMP
+/// error. ENOBUFS: the device's queue is full.
 pub fn is_dropped(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(90 | 105))
 }

@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-/// Loops that check this request end within 100 ms.
+/// Loops check this request and end within 100 ms.
 #[derive(Debug, Clone, Default)]
 pub struct Stop {
     asked: Arc<AtomicBool>,

@@ -1,4 +1,4 @@
-//! Runs the threads of one end of a workload. The first failure or panic stops all.
+//! Runs the threads of one end of a workload. The first failure or panic stops all threads.
 
 use std::{
     sync::{
@@ -94,8 +94,8 @@ impl<'a> SharedState<'a> {
         self.created
     }
 
-    /// Returns the common start time of this end's connections. If many threads share few CPUs, the last thread may
-    /// start much later, so dividing the total by its time would be wrong.
+    /// Returns the common start time of this end's connections. With many threads on few CPUs, some start much later,
+    /// so their own start times would give a wrong total rate.
     pub(crate) fn begin(&self, now: u64) -> u64 {
         match self.begun.compare_exchange(0, now, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => now,
@@ -115,7 +115,7 @@ impl<'a> SharedState<'a> {
         self.round_trips.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// Sends an interval to the watching thread, which may wake that thread. Call it only a few times per second.
+    /// Sends an interval to the watching thread and may wake it. Call this only a few times per second.
     pub(crate) fn send_interval(&self, flow: FlowId, interval: Interval) {
         self.send(WorkerEvent::Interval(flow, interval));
     }
@@ -148,8 +148,8 @@ impl<'a> SharedState<'a> {
     }
 }
 
-/// Runs the jobs and returns their results in order. If several fail, returns the first failure rather than its
-/// consequences.
+/// Runs the jobs and returns their results in order. If several fail, returns the first failure, which caused the
+/// others.
 pub(crate) fn run<'a, T: Send>(
     jobs: Vec<Job<'a, T>>,
     shared: &'a SharedState<'a>,

@@ -9,7 +9,7 @@ use workload::{Measurement, PingPongSettings, Schedule, Transport, Waiting, Work
 /// Tolerance for unrelated allocations, such as a thread on another CPU or another block of a channel.
 const CHANCE: u64 = 40;
 const MORE: u64 = 2_000;
-/// Durations in seconds, tried in this order. On a busy machine, a spinning thread needs a time slice for each message.
+/// Durations in seconds, tried in this order. On a busy machine, a spinning thread needs a time slice per message.
 const LONG: [u64; 5] = [1, 2, 4, 16, 64];
 
 fn run(load: &PingPongSettings, duration: Nanos) -> (u64, u64) {
@@ -41,8 +41,8 @@ fn loads() -> Vec<PingPongSettings> {
 fn thousands_of_further_messages_use_the_same_memory() {
     plumb_tests::on_loopback(|| {
         for load in loads() {
-            // The first run is short. Thus the long run exchanges many more messages even if threads wake up ten times
-            // as slowly.
+            // A short run, so that the long run exchanges many more messages even if threads wake up ten times as
+            // slowly.
             let (taken, few) = run(&load, Nanos::from_millis(20));
             let is_fine = |taken_by_many, many| taken_by_many <= taken + CHANCE && many > few + MORE;
             let (mut taken_by_many, mut many) = (0, 0);

@@ -3,9 +3,9 @@
 #[derive(Debug)]
 pub struct Column<R: ?Sized> {
     pub name: &'static str,
-    /// Empty if there is none or the name implies it.
+    /// Empty if the values have no unit or the name implies it.
     pub unit: &'static str,
-    /// Formats the value of a row, or returns `None` if it is unknown.
+    /// Formats a row's value. `None` if unknown.
     pub of: fn(&R) -> Option<String>,
 }
 

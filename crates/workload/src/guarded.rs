@@ -37,7 +37,7 @@ impl GuardedMetric {
         }
     }
 
-    /// Whether the values are fractions. Fractions are compared by their difference, and times by their ratio.
+    /// Whether the values are fractions, which are compared by difference. Times are compared by ratio.
     #[must_use]
     pub const fn is_fraction(self) -> bool {
         !matches!(self, Self::P99)
@@ -59,7 +59,7 @@ pub enum GuardedSample<'a> {
     Times(&'a LatencyHistogram),
     /// A percentile reported by another tool, in nanoseconds.
     Time(f64),
-    /// The number of affected items and of all items.
+    /// Affected items and total items.
     Fraction(f64, f64),
 }
 

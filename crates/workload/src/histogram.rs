@@ -1,4 +1,4 @@
-//! Latency histograms (HdrHistogram). Histograms are merged rather than averaging their percentiles.
+//! Latency histograms (HdrHistogram). They are merged, because percentiles cannot be averaged.
 
 use std::borrow::Cow;
 
@@ -20,13 +20,13 @@ const COOKIE: u32 = 0x1c84_9313;
 /// Header size: cookie, length of the counts, offset and digits (4 bytes each), lowest value, highest value and
 /// ratio (8 bytes each).
 const HEAD: usize = 40;
-/// Prevents the sum of many histograms from overflowing.
+/// Keeps the sum of many histograms from overflowing.
 const MAX_COUNT: u64 = 1 << 50;
 
 /// A distribution of times from 1 ns to one minute, with three significant digits.
 ///
-/// It takes about 220 KB. Once it is [packed](Self::packed), it takes only as much as its content needs. The JSON
-/// form is HdrHistogram's V2 encoding (<https://github.com/HdrHistogram/HdrHistogram>) in base64.
+/// It takes about 220 KB, or less if it is [packed](Self::packed). The JSON form is HdrHistogram's V2 encoding
+/// (<https://github.com/HdrHistogram/HdrHistogram>) in base64.
 #[derive(Debug, Clone, JsonSchema)]
 #[schemars(transparent)]
 pub struct LatencyHistogram(#[schemars(with = "String")] Form);
@@ -53,7 +53,7 @@ impl LatencyHistogram {
         self.open().saturating_record_n(nanos.0, times);
     }
 
-    /// Removes all times, but keeps the memory with all pages mapped.
+    /// Removes all times, but keeps the memory mapped.
     pub fn clear(&mut self) {
         self.open().reset();
     }
@@ -62,7 +62,7 @@ impl LatencyHistogram {
         self.open().add(&*other.read()).expect("both have the same bounds");
     }
 
-    /// Returns a copy that takes only a few KB. Accessing it takes some ten microseconds longer.
+    /// Returns a copy that takes only a few KB, but each access to it takes about ten microseconds longer.
     #[must_use]
     pub fn packed(&self) -> Self {
         match &self.0 {
@@ -82,20 +82,19 @@ impl LatencyHistogram {
         self.unless_empty(|histogram| Nanos(histogram.value_at_quantile(share)))
     }
 
-    /// Returns how many times are up to each bound, within the histogram's resolution.
+    /// Counts the times up to each bound, within the histogram's resolution.
     #[must_use]
     pub fn counts_up_to(&self, bounds: &[Nanos]) -> Vec<u64> {
         let histogram = self.read();
         bounds.iter().map(|bound| histogram.count_between(0, bound.0)).collect()
     }
 
-    /// Within the histogram's resolution. `None` if it is empty.
+    /// Accurate to the histogram's resolution. `None` if empty.
     #[must_use]
     pub fn min(&self) -> Option<Nanos> {
         self.unless_empty(|histogram| Nanos(histogram.min()))
     }
 
-    /// Within the histogram's resolution. `None` if it is empty.
     #[must_use]
     pub fn max(&self) -> Option<Nanos> {
         self.unless_empty(|histogram| Nanos(histogram.max()))
@@ -107,13 +106,13 @@ impl LatencyHistogram {
         self.read().iter_recorded().map(recorded).collect()
     }
 
-    /// In nanoseconds, or `None` if the histogram is empty.
+    /// In nanoseconds. `None` if empty.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
         self.unless_empty(Histogram::mean)
     }
 
-    /// In nanoseconds, or `None` if the histogram is empty.
+    /// In nanoseconds. `None` if empty.
     #[must_use]
     pub fn standard_deviation(&self) -> Option<f64> {
         self.unless_empty(Histogram::stdev)
@@ -195,8 +194,8 @@ fn encode(histogram: &Histogram<u64>) -> Vec<u8> {
     bytes
 }
 
-/// Checks the header before decoding, because decoding allocates as much memory as the header specifies, and the
-/// header may come from another machine.
+/// Checks the header first, because decoding allocates as much memory as the header specifies, and the header may come
+/// from another machine.
 fn decode(mut bytes: &[u8]) -> Result<Histogram<u64>, String> {
     let counts = u32::try_from(bytes.len().saturating_sub(HEAD)).map_err(|_| "too long".to_owned())?;
     if !bytes.starts_with(&head(counts)) {

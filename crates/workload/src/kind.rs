@@ -182,7 +182,7 @@ pub enum EndMeasurement {
 }
 
 impl EndMeasurement {
-    /// Combines both ends' records. Fails if they do not belong to the same traffic.
+    /// Combines the records of both ends. Fails unless they describe the same traffic.
     pub fn together(self, server: Self) -> Result<Measurement, String> {
         match self {
             Self::Stream(client) => match server {
@@ -299,10 +299,9 @@ impl Measurement {
 pub trait KindMeasurement {
     fn metric(&self) -> Metric;
     fn value(&self) -> Option<f64>;
-    /// The work done, including the warm-up. `None` if there was no work, or if the work has two different units.
+    /// The work done, including the warm-up. `None` if there was none, or if it has two different units.
     fn work(&self) -> Option<(Work, f64)>;
-    /// The work after the warm-up, in 10^9 bytes or in messages. `None` for kinds whose instructions are not
-    /// counted.
+    /// The work after the warm-up, in 10^9 bytes or in messages. `None` for kinds without instruction counts.
     fn measured_work(&self) -> Option<f64> {
         None
     }
@@ -311,8 +310,7 @@ pub trait KindMeasurement {
         let _ = settings;
         Bytes(0)
     }
-    /// Of the durations measured by the two ends, returns the one farthest from `asked`. Returns `None` if no
-    /// duration is known.
+    /// Returns the measured duration that differs most from `asked`, or `None` if neither end measured one.
     fn lasted(&self, asked: Nanos) -> Option<Nanos>;
     fn is_void(&self) -> bool;
     fn why_no_value(&self) -> &'static str;

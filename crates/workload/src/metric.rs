@@ -9,14 +9,13 @@ use units::{BitRate, Bytes, Nanos, significant};
 pub enum Metric {
     /// Payload received per second over all connections, in bits per second. Higher is better.
     Throughput,
-    /// Median round trip, in nanoseconds. In an open loop, it is measured from the intended send times. Lower is
-    /// better.
+    /// Median round trip, in nanoseconds, measured in an open loop from the intended send times. Lower is better.
     RoundTrip,
     /// Completed connections per second over all clients. Higher is better.
     ConnectionRate,
-    /// Bytes of memory touched for the first time per second, over all threads. Higher is better.
+    /// Memory touched for the first time, in bytes per second over all threads. Higher is better.
     TouchRate,
-    /// Bytes of memory reclaimed from a virtual machine, or given back, per second. Higher is better.
+    /// Memory reclaimed from a virtual machine or given back to it, in bytes per second. Higher is better.
     BalloonRate,
     /// A time reported by another tool, in nanoseconds, not necessarily a median round trip. Lower is better.
     Latency,
@@ -24,9 +23,9 @@ pub enum Metric {
     MessageRate,
     /// A count reported by another tool. No direction is better.
     Count,
-    /// Instructions of an emulated machine for 10^9 bytes of payload, of the kernel and all programs. Lower is better.
+    /// Instructions executed by an emulated machine (kernel and programs) per 10^9 bytes of payload. Lower is better.
     InstructionsPerGigabyte,
-    /// Instructions of an emulated machine for a message and its reply. Lower is better.
+    /// Instructions executed by an emulated machine per message and reply. Lower is better.
     InstructionsPerMessage,
 }
 
@@ -62,7 +61,7 @@ impl Metric {
         }
     }
 
-    /// The name and which direction is better, e.g. `median round trip, less is better`.
+    /// The name and the better direction, e.g. `median round trip, less is better`.
     #[must_use]
     pub const fn measured_in(self) -> &'static str {
         match self {
@@ -142,7 +141,7 @@ impl Metric {
     }
 }
 
-/// The type of a reported number, which determines its unit.
+/// The type of a reported number. It determines the unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantity {

@@ -15,7 +15,7 @@ pub enum Placement {
     SameCpu,
     /// The ends on different CPUs.
     CrossCpu,
-    /// Thread n of an end runs on entry n of its list, modulo its length.
+    /// Thread n of each end runs on the CPU in entry n of that end's list. The list repeats if it is too short.
     Cpus { client: Vec<u32>, server: Vec<u32> },
 }
 

@@ -11,7 +11,7 @@ pub struct SocketSettings {
     pub congestion: Option<String>,
     /// TCP maximum segment size, in bytes (TCP_MAXSEG).
     pub mss: Option<u32>,
-    /// Send and receive buffer (SO_SNDBUF, SO_RCVBUF), which the kernel doubles. Disables autotuning.
+    /// Send and receive buffer (SO_SNDBUF, SO_RCVBUF). The kernel doubles the size and disables autotuning.
     pub window: Option<Bytes>,
     /// Differentiated services code point, 0 to 63 (the upper six bits of IP_TOS).
     pub dscp: Option<u8>,
@@ -20,8 +20,7 @@ pub struct SocketSettings {
     /// Client port of the first connection; further connections use the following ports. Default: chosen by the
     /// kernel.
     pub source_port: Option<u16>,
-    /// Port on which the trial's server listens. Default: chosen by the kernel. A long-running server uses its own
-    /// port.
+    /// Port on which the trial's server listens. Default: chosen by the kernel. Ignored by a long-running server.
     pub server_port: Option<u16>,
     /// How long a receive may busy-poll the device queue (SO_BUSY_POLL; whole microseconds).
     pub busy_poll: Option<Nanos>,
@@ -49,8 +48,8 @@ pub struct SocketFacts {
     pub congestion: Option<String>,
     /// TCP maximum segment size for sending.
     pub mss: Option<u32>,
-    /// Send buffer, as counted by the kernel. In limit mode with zero-copy over a short path, it is bounded unless
-    /// the workload sets a window.
+    /// Send buffer, as counted by the kernel. plumb limits it for zero-copy in limit mode over a short path, unless the
+    /// workload sets a window.
     pub send_buffer: Option<Bytes>,
     /// Receive buffer, as counted by the kernel.
     pub receive_buffer: Option<Bytes>,
@@ -60,7 +59,7 @@ pub struct SocketFacts {
     pub busy_poll: Option<Nanos>,
     /// Whether data was spliced into the socket without a copy.
     pub zero_copy: bool,
-    /// Maximum number of datagrams per send call (UDP_SEGMENT), or the largest number that one receive call returned
+    /// Maximum number of datagrams per send call (UDP_SEGMENT), or the maximum that one receive call returned
     /// (UDP_GRO).
     pub segments: Option<u32>,
     /// CPUs that the socket's thread was pinned to.

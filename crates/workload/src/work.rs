@@ -1,4 +1,4 @@
-//! The units of work to which costs are related.
+//! The units of work that costs refer to.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -10,7 +10,7 @@ use super::{
     inbox::{Due, Inbox, Item, frame, read},
 };
 
-/// Timeout for each step of the server. iperf3 has none.
+/// Timeout for each of the server's steps. iperf3 has none.
 const PATIENCE: Nanos = Nanos::from_secs(30);
 
 #[derive(Debug, Clone, PartialEq)]
@@ -89,7 +89,7 @@ impl Machine {
         }
     }
 
-    /// Call this when this end has stopped sending. Call [`Self::exchange`] when everything has been received. Has no
+    /// Call this when this end has stopped sending, and [`Self::exchange`] when everything has been received. Has no
     /// effect unless the test is running.
     pub fn end_test(&mut self, now: Nanos) {
         if self.phase == Phase::Running {

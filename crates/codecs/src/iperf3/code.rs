@@ -1,4 +1,4 @@
-//! Error numbers sent by a server (`i_errno` in iperf_api.h), and additional ones of plumb's client.
+//! Error numbers sent by an iperf3 server (`i_errno` in iperf_api.h), and plumb's own.
 
 use std::fmt;
 

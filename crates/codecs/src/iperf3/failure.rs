@@ -1,4 +1,4 @@
-//! Why a control connection ended before its test.
+//! Reasons why a control connection ends before its test.
 
 use thiserror::Error;
 use units::Nanos;
@@ -22,12 +22,12 @@ pub enum Failure {
     Oversized { what: &'static str, length: u32, limit: u32 },
     #[error("cannot parse the {what}: {reason}")]
     Malformed { what: &'static str, reason: String },
-    /// The peer's results are impossible, and they are the only source for the number of bytes that it received.
+    /// The peer's results are impossible, and nothing else shows the number of bytes that the peer received.
     #[error("the other end's results are impossible: {claim}")]
     Impossible { claim: String },
     #[error("waited {waited} for {awaited}; check that the other end is still running")]
     Silent { awaited: &'static str, waited: Nanos },
-    #[error("the other end closed the control connection while waiting for {awaited}")]
+    #[error("the other end closed the control connection while this end waited for {awaited}")]
     Closed { awaited: &'static str },
 }
 

@@ -1,5 +1,5 @@
-//! Numbers and flags in iperf3's JSON. Depending on the version, they are `true` or `1`, `1e9` or `1000000000`, or
-//! `null` after a failed division.
+//! Numbers and flags in iperf3's JSON. Versions differ: a flag is `true` or `1`, and a number is `1e9`, `1000000000`,
+//! or `null` after a failed division.
 
 use std::fmt;
 
@@ -53,8 +53,8 @@ impl Number {
     }
 }
 
-/// `#[serde(untagged)]` would buffer anything that a peer sends instead of a number, in many times the memory of
-/// the text.
+/// For anything that a peer sends instead of a number, `#[serde(untagged)]` would use many times the memory of the
+/// text.
 impl<'de> Deserialize<'de> for Number {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         from.deserialize_any(NumberVisitor)

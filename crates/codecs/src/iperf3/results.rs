@@ -18,7 +18,7 @@ pub struct Results {
     pub cpu_util_total: f64,
     pub cpu_util_user: f64,
     pub cpu_util_system: f64,
-    /// For TCP senders, 1 if they count retransmits, otherwise 0. -1 for receivers.
+    /// 1 for a TCP sender that counts retransmits, -1 for a receiver, otherwise 0.
     #[serde(deserialize_with = "whole")]
     pub sender_has_retransmits: i64,
     pub congestion_used: Option<String>,

@@ -16,7 +16,7 @@ pub(super) struct Deframer {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Violation {
-    #[error("announced message length {0} is invalid; sockperf messages have 14 to 65507 bytes")]
+    #[error("announced message length {0} is invalid; sockperf messages are 14 to 65507 bytes long")]
     Length(u32),
 }
 

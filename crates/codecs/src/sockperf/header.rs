@@ -1,4 +1,4 @@
-//! The 14-byte message header (src/message.h), and how it differs from other protocols.
+//! The 14-byte message header (src/message.h), and its differences from other protocols.
 
 use std::ops::BitOr;
 
@@ -6,7 +6,7 @@ use std::ops::BitOr;
 /// connection that announces a longer message.
 pub const MAX_MESSAGE: usize = 65_507;
 
-/// A message header: three big-endian fields with 8, 2 and 4 bytes, in this order.
+/// A message header: three big-endian fields of 8, 2 and 4 bytes, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
     /// Starts at 1. Warm-up messages have 0.
@@ -80,8 +80,8 @@ impl BitOr for Flags {
     }
 }
 
-/// Returns whether the bytes may come from a sockperf client. Text is recognized by its first byte, because it takes
-/// years until a sequence number makes this byte nonzero.
+/// Returns whether the bytes may come from a sockperf client. Text is recognized by its first byte, which stays zero
+/// for years in a sequence number.
 #[must_use]
 pub fn may_begin(bytes: &[u8]) -> bool {
     let Some(header) = Header::read(bytes) else { return may_begin_in_part(bytes) };

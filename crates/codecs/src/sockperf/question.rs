@@ -8,7 +8,7 @@ use super::{Flags, Header, MAX_MESSAGE};
 pub struct Question(Box<[u8]>);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("sockperf messages cannot have {0} bytes; use 14 to 65507")]
+#[error("sockperf messages cannot be {0} bytes long; use 14 to 65507")]
 pub struct BadLength(pub usize);
 
 impl Question {

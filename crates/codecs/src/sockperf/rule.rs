@@ -1,4 +1,4 @@
-//! A server replies with the message it received (src/server.h, `server_receive_then_send`), but clears one bit so
+//! A server returns each message that it received (src/server.h, `server_receive_then_send`), but clears one bit so
 //! that the reply causes no further reply.
 
 use super::{Flags, Header, may_begin};

@@ -113,7 +113,7 @@ pub(super) fn settings(imported: &ImportedSettings) -> BTreeMap<String, String> 
     .collect()
 }
 
-/// Returns the settings for the cell name. Leaves out defaults, so that a log without them gets the same cells.
+/// Returns the settings for the cell name, without defaults. A log that omits the defaults gets the same cells.
 pub(super) fn unusual_settings(
     imported: &ImportedSettings,
     settings: &BTreeMap<String, String>,

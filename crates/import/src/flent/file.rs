@@ -50,7 +50,7 @@ impl File {
     }
 
     pub(super) fn started(&self) -> Option<f64> {
-        // In a computed series, times are relative to the start of the test, so the start is unknown.
+        // In a computed series, times are relative to an unknown start of the test.
         let first =
             self.series.iter().filter_map(|series| Some(series.samples.first()?.at).filter(|at| *at > 1e9));
         first.min_by(f64::total_cmp)
@@ -104,7 +104,7 @@ fn series(name: String, raw: &[Value], known: &BTreeMap<String, Value>) -> Optio
     let words: Vec<&str> = name.split_whitespace().collect();
     let has = |word: &str| words.contains(&word);
     let transport = if has("TCP") { Some(Transport::Tcp) } else { has("UDP").then_some(Transport::Udp) };
-    // Single round trips have sequence numbers, and means have durations.
+    // Single round trips have sequence numbers. Means have durations.
     let single = raw.iter().any(|sample| sample.get("seq").is_some())
         && samples.iter().all(|sample| sample.lasts.is_none());
     let kind = kind(&name, text("UNITS"), text("RUNNER"), single);

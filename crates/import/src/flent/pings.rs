@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{quantity::as_written, round_trips::Intervals};
 
-/// Returns the single round trips measured while streams ran, and the number of others.
+/// Returns the single round trips measured while streams ran, and the number of other round trips.
 pub(super) fn round_trips(series: &Series, span: Option<Span>) -> (PingPongData, u64) {
     let inside: Vec<&Sample> = series.samples.iter().filter(|sample| is_in(sample, span)).collect();
     let outside = series.samples.len() - inside.len();
@@ -33,8 +33,8 @@ pub(super) fn round_trips(series: &Series, span: Option<Span>) -> (PingPongData,
     (data, outside as u64)
 }
 
-/// Returns the mean of each series of mean round trips, grouped by method. netperf also reports durations, so its means
-/// are weighted by the number of round trips. Other means are not weighted.
+/// Averages each series of mean round trips, grouped by method. netperf also reports durations, so its means are
+/// weighted by the number of round trips. Other means are not.
 pub(super) fn means(file: &File, span: Option<Span>) -> Vec<(&'static str, ReportedData)> {
     let of_method = |timed: bool| {
         let series = file.series.iter().filter(|series| series.kind == Kind::MeanRoundTrips);

@@ -1,5 +1,5 @@
-//! Determines the units of samples in files before version 4. There, flent stored samples as its tools printed
-//! them, and converted them only for results.
+//! Determines the units of samples in files before version 4. flent stored these samples as its tools printed them, and
+//! converted them only for results.
 
 use serde_json::Value;
 

@@ -9,7 +9,7 @@ use crate::series::Series;
 /// Tolerated difference, as a fraction. Both values are rounded, and only the summary has an exact time.
 const DIFFER: f64 = 0.03;
 
-/// A gap shorter than this fraction of an interval is the end of the test rather than a missing row.
+/// A gap shorter than this fraction of an interval is not a missing row but the end of the test.
 const PART: f64 = 0.6;
 
 const ROUNDED: f64 = 0.011;
@@ -25,8 +25,8 @@ impl Totals {
         Self { transfer: row.transfer, rate: row.rate }
     }
 
-    /// Scales the bytes of all connections, and if necessary their times, so that the totals are printed like the
-    /// summary. Changes the printed numbers of intervals only if there is no other way.
+    /// Scales the bytes of all connections, and if necessary their times, so that the printed totals match the summary.
+    /// Changes the printed numbers of intervals only if there is no other way.
     pub(super) fn apply(self, ends: &mut [&mut [Interval]]) {
         for keeps_numbers in [true, true, true, false] {
             let Some((more, longer)) = self.factors(ends) else { return };
@@ -40,7 +40,7 @@ impl Totals {
         }
     }
 
-    /// Returns the factors for bytes and times, or `None` if no change is needed or it would be too large.
+    /// Returns the factors for bytes and times, or `None` if no change is needed or the change would be too large.
     fn factors(self, ends: &[&mut [Interval]]) -> Option<(f64, f64)> {
         let add =
             |sum: Span, it: &Interval| (sum.0 + it.bytes.0 as f64, sum.1 + (it.end - it.start).seconds());
@@ -118,7 +118,7 @@ impl Agreement {
     }
 }
 
-/// Adds retransmits and late datagrams that only the summary contains to the last interval.
+/// Adds to the last interval the retransmits and late datagrams that only the summary contains.
 pub(super) fn add_counts_of_summary(own: &mut [Interval], summary: &Interval) {
     let warms_up = own.iter().any(|interval| interval.warmup);
     let counted =

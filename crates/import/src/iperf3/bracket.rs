@@ -39,7 +39,7 @@ pub(super) enum BracketLine {
     OlderRow,
 }
 
-/// Maximum number of brackets in an iperf3 row, which may follow a timestamp in brackets.
+/// Maximum number of brackets in an iperf3 row, including those of a timestamp.
 const MOST_BRACKETS: usize = 8;
 
 const OLDER_HEADS: [&str; 5] = ["Write/Err", "NetPwr", "Reads", "Rtry", "Latency avg"];

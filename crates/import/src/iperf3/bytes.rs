@@ -5,10 +5,10 @@ use units::{Bytes, Nanos};
 
 use super::{figure::Figure, row::Row};
 
-/// Times are rounded to 10 ms, which may change the length of an interval by this much.
+/// Times are rounded to 10 ms, so the length of an interval may be off by this much.
 const ROUNDING: f64 = 0.01;
 
-/// In shorter intervals, the rounding error of the time exceeds 10 %. Transfer divided by rate is more accurate.
+/// In shorter intervals, the rounding error of the time exceeds 10 %. Transfer divided by rate is then more accurate.
 const SHORT: f64 = 0.1;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -34,7 +34,7 @@ const KEPT: [(&str, &str); 8] = [
     ("k", "blocks"),
     ("O", "omit"),
 ];
-/// Long names of these options and of those in `CommandSettings`.
+/// Long names of these options, and of those in `CommandSettings`.
 const LONG: &str = "udp=u client=c server=s parallel=P reverse=R length=l len=l bitrate=b bandwidth=b \
     set-mss=M window=w tos=S zerocopy=Z no-delay=N bytes=n blockcount=k omit=O";
 /// Short options that take a value (iperf3(1)).

@@ -11,7 +11,7 @@ pub(super) struct Figure {
 }
 
 impl Figure {
-    /// Returns the closest value that is printed in the same way, even after rounding to whole bytes.
+    /// Returns the closest value that is printed the same way, even after rounding to whole bytes.
     pub(super) fn nearest(self, value: f64) -> f64 {
         let within = self.within * 0.9;
         value.clamp(self.value - within, self.value + within)
@@ -48,7 +48,7 @@ fn printed(number: &str, factor: f64) -> Option<Figure> {
     let decimals = number.split_once('.').map_or(0, |(_, decimals)| decimals.len());
     let within = 0.5 * 10f64.powi(-(decimals.min(20) as i32)) * factor;
     let value = value * factor;
-    // If the value is larger, the log is damaged, because no link or disk is that large.
+    // A larger value means a damaged log.
     (value < 1e18).then_some(Figure { value, within })
 }
 

@@ -1,4 +1,4 @@
-//! Parses iperf3's JSON: the document of `--json`, or the events of `--json-stream`, each of which is a document.
+//! Parses iperf3's JSON: the document of `--json`, or the events of `--json-stream` (one document each).
 //!
 //! Parses one interval at a time, so memory use is close to the size of the text.
 
@@ -55,7 +55,7 @@ impl Document for Json {
         if let (Some(event), Some(data)) = (parts.event, parts.data) {
             return self.event(event.get().trim_matches('"'), data, &lines, out);
         }
-        // flent's documents have other keys. iperf3's have these, even if the test failed immediately.
+        // iperf3's documents have these keys, even if the test failed immediately. flent's do not.
         if parts.start.is_none() || (parts.intervals.is_none() && parts.end.is_none()) {
             return Claim::Declined;
         }

@@ -1,7 +1,7 @@
 //! One end's log of a test, read from text or JSON, and its conversion.
 //!
-//! For each connection, the log has the series of this end and at most a summary of the other end. After the test,
-//! the client receives the server's summary. The server does not receive the client's.
+//! For each connection, the log has the series of this end and at most a summary of the other end. Only the client
+//! receives the other end's summary, after the test.
 
 use std::{collections::BTreeMap, ops::RangeInclusive};
 
@@ -47,7 +47,7 @@ pub(super) struct Stream {
 
 /// Size in bytes of the smallest segment that every path must support (RFC 879).
 const SEGMENT: f64 = 536.0;
-/// Fewer retransmits may be the same segments, sent repeatedly.
+/// Up to this many retransmits may be a few segments, sent repeatedly.
 const MANY: u64 = 1000;
 
 impl Log {
@@ -117,7 +117,7 @@ impl Log {
         }
     }
 
-    /// Since 3.16, iperf3 uses one thread per stream but logs only the sum, which is divided equally.
+    /// Since 3.16, iperf3 uses one thread per stream but logs only their total CPU time. This divides it equally.
     fn threads(&self, end: End) -> Vec<ThreadCpu> {
         let Some(cpu) = self.cpu else { return Vec::new() };
         let elapsed = self.elapsed();
@@ -135,7 +135,7 @@ impl Log {
         threads
     }
 
-    /// Before 3.16, iperf3 had a single thread, so the CPU use of the process shows whether it was the bottleneck.
+    /// Before 3.16, iperf3 had a single thread. The CPU use of the process shows whether it was the bottleneck.
     fn warnings(&self, end: End) -> Vec<ValidityWarning> {
         let Some(cpu) = self.cpu.filter(|_| self.version.is_some() && !self.has_threads()) else {
             return Vec::new();

@@ -41,7 +41,7 @@ pub(super) enum Message {
 
 type Reader = fn(&str, &str) -> Option<Message>;
 
-/// A marker for each kind of line, in the order to try. `contains` is vectorized for up to 32 bytes.
+/// A marker for each kind of line, in the order to try. `contains` is vectorized for markers of up to 32 bytes.
 const LINES: &[(&str, Reader)] = &[
     ("- - - - -", |_, _| Some(Message::Ruler)),
     ("Connecting to host ", |_, after| {

@@ -97,7 +97,7 @@ fn rest(words: &[&str]) -> Option<Rest> {
             let cwnd = Some(Bytes(cwnd.value.round() as u64));
             Some(Rest::Segments { retransmits: retransmits.parse().ok()?, cwnd })
         }
-        // If there are no datagrams, the percentage is `(nan%)`. If the percentage is missing, the line is truncated.
+        // Without datagrams, the percentage is `(nan%)`. A line without a percentage is truncated.
         [jitter, "ms", counts, share] if share.starts_with('(') && share.ends_with(')') => {
             let jitter = jitter.parse::<f64>().ok().filter(|it| it.is_finite() && *it >= 0.0)?;
             let (lost, total) = counts.split_once('/')?;

@@ -152,7 +152,7 @@ impl Test {
         }
     }
 
-    /// Treats the last plain row as the whole UDP summary, which only clients print. The row contains the bytes sent
+    /// Treats the last plain row as the whole UDP summary. Only clients print such a row. It contains the bytes sent
     /// and the datagrams counted by the server.
     pub(super) fn plain_summary(&mut self, id: u32, printed: u64) {
         self.end = self.end.or(Some(End::Client));
@@ -201,8 +201,7 @@ impl Test {
         Belongs::Here
     }
 
-    /// Returns whether the summary already has this row. If so, the row belongs to a later test, of which lines are
-    /// missing.
+    /// Returns whether the summary already has this row. If so, the row belongs to a later test with missing lines.
     fn is_repeated(&self, row: &Row) -> bool {
         let known = match row.id {
             Id::Stream(id) => self.streams.iter().find(|it| it.id == id && it.tag == row.tag),
@@ -253,8 +252,8 @@ impl Test {
             && self.streams.iter().chain(&self.sums).any(whole)
     }
 
-    /// Decides whether a single number after the rate means retransmits or datagrams. If there are no headings, it
-    /// means retransmits in a summary, where datagrams never appear without losses.
+    /// Decides whether a single number after the rate means retransmits or datagrams. In a summary without headings, it
+    /// means retransmits, because datagrams never appear without losses there.
     fn rest_of(&self, row: &Row) -> Rest {
         let Rest::Sent { datagrams } = row.rest else { return row.rest };
         let possible = || SIZES.contains(&(row.transfer.value / datagrams.max(1) as f64));
@@ -270,7 +269,7 @@ impl Test {
 
     fn is_cut(&self, row: &Row, rest: Rest) -> bool {
         let Some(heads) = self.heads else { return false };
-        // Some versions print the sender's headings above a reverse test.
+        // Some versions print the sender's headings in a reverse test.
         let receives = row.tag.map_or(self.reverse, |tag| !tag.sends);
         match rest {
             Rest::Nothing => (heads.segments && !receives) || heads.sent || heads.received,

@@ -15,7 +15,7 @@ use crate::{
     places, unread,
 };
 
-/// Maximum number of tests to remember, which limits the memory for a log of many interrupted clients.
+/// Maximum number of tests to remember. Limits the memory for a log of many interrupted clients.
 const MOST_ABANDONED: usize = 256;
 const OLDER: &str = "output of iperf 2, which is not supported";
 const ROWS: &str = "damaged iperf3 rows";
@@ -34,9 +34,8 @@ pub(crate) struct Text {
     /// Whether the next line describes the machine (`-V`).
     after_version: bool,
     older: bool,
-    /// The first line of a series of client logs, and their outcomes. Each log lacks a summary and is followed
-    /// immediately by the next one. If the last log is also incomplete, the clients may have run simultaneously and
-    /// interleaved their rows.
+    /// The first line and the outcomes of consecutive client logs without summaries. If the last one is also
+    /// incomplete, the clients may have run simultaneously and interleaved their rows.
     abandoned: (u64, Vec<Outcome>),
     is_interleaved: bool,
     has_text: bool,
@@ -216,7 +215,7 @@ impl Text {
                 test.failure = Some(error);
                 self.finish(out);
             }
-            // It is not a failure if a waiting server is interrupted.
+            // An interrupt of a waiting server is not a failure.
             None if error.contains("server has terminated") => {}
             None => out.note(format!("line {line}: iperf3 reported \"{error}\"")),
         }

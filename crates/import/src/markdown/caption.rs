@@ -18,7 +18,7 @@ pub(super) fn unit_at_end(text: &str) -> Option<&str> {
     matches!(quantity, Quantity::BitRate | Quantity::Time | Quantity::PerSecond).then_some(last)
 }
 
-/// Adds the unit to the headings that it fits, unless one has its own unit.
+/// Adds the unit to the headings that it fits, unless one of them has its own unit.
 pub(super) fn add_unit(headings: &mut [String], written: &str) {
     if headings.iter().any(|heading| heading_unit(heading).1.is_some()) {
         return;

@@ -25,7 +25,7 @@ pub(super) enum Role {
     Factor,
     Repeat,
     Value(Scale),
-    /// Low and high end of the preceding value's confidence interval.
+    /// Low and high end of the confidence interval of the preceding value.
     Interval,
     Words,
 }
@@ -104,7 +104,7 @@ fn names_setting(name: &str) -> bool {
     WORDS.iter().any(|word| name.contains(word))
 }
 
-/// If nothing in the table has a unit, treats numeric columns after the first one as values.
+/// Treats numeric columns after the first one as values, if nothing in the table has a unit.
 fn numbers_are_values(columns: &mut [Column], looks: &[Looks], options: &Options) {
     for (column, look) in columns.iter_mut().zip(looks).skip(1) {
         if column.role == Role::Factor && look.kind == Kind::Setting && !named(&options.factors, look) {
@@ -169,7 +169,7 @@ impl Looks {
         }
     }
 
-    /// `leads` means that no value column precedes it.
+    /// `leads` means that no value column precedes this one.
     fn role(&self, leads: bool, options: &Options) -> Role {
         if named(&options.factors, self) {
             return Role::Factor;
@@ -236,7 +236,7 @@ pub(super) fn interval(cell: &str) -> Option<(Amount, Amount)> {
         .then_some((Amount { unit: high.unit, ..low }, high))
 }
 
-/// The number may be in brackets after text. If both ends have a number, returns the receiver's number.
+/// The number may be in brackets after text. If both ends have a number, returns that of the receiver.
 pub(super) fn cell_amount(cell: &str) -> Option<Amount> {
     let bracketed = || cell.strip_suffix(')')?.rsplit_once('(').map(|(_, inner)| inner);
     let with_unit = |text: &str| amount(text).filter(|amount| amount.unit.is_some());

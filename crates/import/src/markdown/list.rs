@@ -136,7 +136,7 @@ impl List {
 struct Entry {
     /// The call, or `None` if its numbers are inconsistent.
     call: Option<Call>,
-    /// Whether the entry has times, which only lists of system calls have.
+    /// Whether the entry has times. Only lists of system calls do.
     timed: bool,
 }
 

@@ -34,7 +34,7 @@ pub(crate) struct Markdown {
     known: KnownSettings,
     before: Option<(u64, Row)>,
     above: (u64, String),
-    /// The latest line of text. A unit at its end applies to the next table.
+    /// The latest line of text. If it ends with a unit, the unit applies to the next table.
     caption: String,
     framed: Option<Frame>,
     table: Option<Table>,
@@ -56,7 +56,7 @@ enum Layout {
 impl Layout {
     const WITHOUT_RULES: [Self; 2] = [Self::Aligned, Self::Separated];
 
-    /// Returns an upper bound on the cells in a line, which is cheaper than splitting it.
+    /// Returns an upper bound on the cells in a line. This is cheaper than splitting it.
     fn most_cells(self, line: &str) -> usize {
         match self {
             Self::Aligned => 1 + line.matches("  ").count() + line.matches('\t').count(),
@@ -79,7 +79,7 @@ struct Frame {
     first: u64,
     cells: Vec<String>,
     closed: bool,
-    /// Whether a rule follows every row, which may then have several lines.
+    /// Whether a rule follows every row. If so, rows may have several lines.
     is_grid: bool,
     ruled: u64,
 }
@@ -153,7 +153,7 @@ impl Markdown {
         Claim::Claimed
     }
 
-    /// Starts a table without rules at two lines with equally many cells, if the second line has a rate, or a time
+    /// Starts a table without rules if two lines have the same number of cells, and the second has a rate, or a time
     /// below a heading that names one.
     fn begin_without_rules(&mut self, line: &Line<'_>, out: &mut Out) -> Claim {
         let (number, heading) = &mut self.above;

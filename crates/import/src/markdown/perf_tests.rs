@@ -1,5 +1,5 @@
-//! Reads CSV of kubernetes/perf-tests (network/benchmarks/netperf, nptest), with a line per test case and a column
-//! per segment size.
+//! Reads CSV of kubernetes/perf-tests (network/benchmarks/netperf, nptest): one line per test case and one column per
+//! segment size.
 
 use super::row::{Row, separated};
 
@@ -17,8 +17,8 @@ pub(super) fn heading(heading: &Row) -> Option<Row> {
     Some(Row { cells, closed: false })
 }
 
-/// Clears the maximum, which is also the value of one of the sizes. Rows of UDP and netperf have a single value and no
-/// sizes. A zero means that the test failed.
+/// Clears the maximum, because it repeats the value of one of the sizes. Rows of UDP and netperf have a single value
+/// and no sizes. A zero means that the test failed.
 pub(super) fn row(line: &str, columns: usize) -> Option<Row> {
     let mut row = separated(line)?;
     if row.cells.len() == 3 && columns > 3 {

@@ -24,7 +24,8 @@ pub(super) struct ColumnAsRow {
     pub(super) values: Vec<ReportedValue>,
 }
 
-/// Transposes a table with one column of statistics and further columns of one quantity. Returns `None` for others.
+/// Transposes a table with one column of statistics and further columns of one quantity. Returns `None` for other
+/// tables.
 pub(super) fn cells(
     headings: &[String],
     rows: &[(u64, Vec<String>)],

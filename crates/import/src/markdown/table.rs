@@ -1,4 +1,4 @@
-//! Reads one table. The heading and sample rows classify the columns. Then the table is read row by row.
+//! Reads one table. Classifies its columns by the heading and sample rows, then reads it row by row.
 
 use std::{mem, ops::RangeInclusive};
 

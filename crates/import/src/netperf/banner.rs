@@ -107,8 +107,8 @@ fn named(name: &str) -> Option<(Kind, Option<Transport>)> {
     Some((kind, transport))
 }
 
-/// Returns the unit for the letter of `-f` (netperf(1)). Capital letters stand for bytes with binary prefixes, and
-/// `x` stands for transactions.
+/// Returns the unit for the letter of `-f` (netperf(1)). Capital letters mean bytes with binary prefixes, and `x` means
+/// transactions.
 fn written(letter: &str) -> Option<Unit> {
     let word = match letter {
         "G" => "GBytes/s",

@@ -135,7 +135,7 @@ impl Classic {
         let is_heading = words.peek().is_some()
             && words.all(|word| is_unit(word) || WORDS.split_whitespace().any(|known| known == word));
         if is_heading {
-            // Before 2.5, netperf ignores `-f` in a request/response test.
+            // Before 2.5, netperf ignores `-f` in request/response tests.
             let per_second =
                 || unit("/s").filter(|_| self.banner.kind == Kind::Transactions && text.contains("per sec"));
             self.unit = unit_in(text).or_else(per_second).or(self.unit);

@@ -1,7 +1,7 @@
 //! Reads the output of netperf 2.x: classic tests with or without headings (`-P 0`), interim results (`-D`), and
 //! selected values as `NAME=value` lines (`-k`) or CSV (`-o`).
 //!
-//! Reads a row without headings only below its command line or a heading of the same test.
+//! A row without headings is read only below its command line or a heading of the same test.
 
 mod banner;
 mod classic;

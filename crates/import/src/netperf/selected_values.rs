@@ -82,7 +82,7 @@ impl Chosen {
 
     pub(super) fn finish(self, banner: Option<&Banner>, out: &mut Out) {
         let Self::Pairs { first, last, values } = self else { return };
-        // Shell assignments look the same, so if there is no heading, require a throughput with a unit.
+        // Shell assignments look the same, so without a heading, require a throughput with a unit.
         let is_test = values.contains_key("THROUGHPUT") && values.contains_key("THROUGHPUT_UNITS");
         if banner.is_some() || is_test {
             let found = Selected::of(values, first..=last, banner, out);
@@ -118,7 +118,7 @@ impl Selected {
     }
 
     /// Returns the throughput or transaction rate in base units. If the values have no unit, the command determines it.
-    /// Request/response tests without a command report transactions.
+    /// Without a command, request/response tests report transactions.
     fn rate(&self, banner: Option<&Banner>) -> Result<Option<(Quantity, f64)>, &'static str> {
         let transactions = banner.is_some_and(|it| it.kind.has_transactions());
         let per_second = || unit("/s");
@@ -237,7 +237,7 @@ fn is_result(name: &str) -> bool {
     matches!(name, "THROUGHPUT" | "TRANSACTION_RATE") || name.ends_with("_LATENCY")
 }
 
-/// Parses the header of `-o`. No other CSV has these names, but a single column must be below netperf's heading.
+/// Parses the header of `-o`. No other CSV has these names, but a single column must follow netperf's heading.
 fn names(text: &str, has_banner: bool) -> Option<Vec<String>> {
     if !has_banner && !text.contains("Throughput Units") {
         return None;

@@ -1,7 +1,7 @@
 //! Reads the output and the full log (`--full-log`) of sockperf 3.x.
 //!
-//! In ping-pong and under-load mode, sockperf prints half of each round trip unless `--full-rtt` is given. These
-//! values are doubled, with a note. The full log has send and receive times.
+//! In ping-pong and under-load mode, sockperf prints half of each round trip unless `--full-rtt` is given. These values
+//! are doubled, with a note. The full log contains send and receive times.
 
 mod samples_log;
 mod summary;

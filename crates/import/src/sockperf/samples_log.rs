@@ -1,8 +1,8 @@
 //! The message list of a full log: `0, 2.414827454, 2.414929459, 51.003` under
 //! `packet, txTime(sec), rxTime(sec), latency(usec)`.
 //!
-//! A round trip is the receive time minus the send time, with a resolution of 1 ns. The last column is the rounded
-//! round trip, or half of it.
+//! A round trip is the receive time minus the send time, with a resolution of 1 ns. The last column is the round trip,
+//! or half of it, rounded.
 
 use samples::ImportedKind;
 use units::Nanos;

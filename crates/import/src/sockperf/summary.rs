@@ -196,8 +196,8 @@ impl Summary {
         }
     }
 
-    /// Returns whether messages were sent at a fixed rate rather than one after the other. Without a full log, uses
-    /// the fact that a ping-pong without losses has exactly one message in flight.
+    /// Returns whether messages were sent at a fixed rate rather than one after the other. Without a full log, checks
+    /// the number of messages in flight, which is one in a ping-pong without losses.
     fn is_under_load(&self) -> bool {
         if let Some(requested) = self.requested {
             return requested != UNBOUNDED;
@@ -218,7 +218,7 @@ impl Summary {
         self.dropped
     }
 
-    /// A `throughput` test has the sender's numbers, because its log lacks the receiver's.
+    /// A `throughput` test reports the sender's numbers, because its log lacks the receiver's.
     fn throughput(&self, bandwidth: f64, lines: RangeInclusive<u64>) -> ImportedTest {
         let mut values = vec![value("sent", Quantity::BitRate, bandwidth)];
         values.extend(self.rate.map(|rate| value("messages", Quantity::PerSecond, rate)));
@@ -258,7 +258,7 @@ impl Summary {
 
 const UNDER_LOAD: &str = " under-load";
 
-/// The rate that a full log of a ping-pong shows.
+/// A full log shows this rate for a ping-pong.
 const UNBOUNDED: u64 = 600_000;
 
 /// Bits in one of sockperf's megabytes, which are 2^20 bytes.
@@ -268,7 +268,7 @@ fn value(name: &str, quantity: Quantity, value: f64) -> ReportedValue {
     ReportedValue { name: name.to_owned(), quantity, value: crate::quantity::as_written(value) }
 }
 
-/// The prefix of sockperf's lines, which may follow another prefix.
+/// The prefix of sockperf's lines. Another prefix may precede it.
 const NAME: &str = "sockperf: ";
 
 fn message(text: &str) -> &str {

@@ -76,7 +76,7 @@ fn rejects_truncated_compressed_file() {
     assert!(matches!(error, ImportError::Read { .. }), "{error}");
 }
 
-/// In unoptimized builds, which are slow, logs are cut only at some positions.
+/// Unoptimized builds are slow, so they cut logs only at some positions.
 #[test]
 fn truncated_captures_never_yield_extra_tests() {
     for (name, bytes, _, tests) in

@@ -1,6 +1,6 @@
-//! Imports generated posts. They contain logs and tables in varying order, after varying commands and between text in
-//! several languages, and may be cut off. The number of results is known, and every number must come from the lines
-//! of its own test.
+//! Imports generated posts. They contain logs and tables in varying order, after varying commands, between text in
+//! several languages, and may be cut off. The number of results is known, and every number must come from the lines of
+//! its own test.
 
 use std::{convert::Infallible, ops::RangeInclusive};
 
@@ -408,8 +408,8 @@ fn check(kind: &str, seed: u64, (blocks, results): (Vec<Block>, usize)) {
     cut(kind, seed, &text, &found);
 }
 
-/// A file that is cut at its start or end must not give numbers that it does not contain. If it is cut at its end, it
-/// must not give more results than the whole file.
+/// A file cut at its start or end must not give numbers that it does not contain. A file cut at its end must not give
+/// more results than the whole file.
 fn cut(kind: &str, seed: u64, text: &str, whole: &Imported) {
     let at = Draw(seed ^ 0xc07).below(text.len() as u64) as usize;
     let at = text.floor_char_boundary(at);

@@ -22,8 +22,8 @@ const FLOWS: usize = 256;
 /// The maximum number of intervals over all connections. Each takes a few hundred bytes, so a record of at most
 /// [`LONGEST`] bytes cannot reach this number.
 const INTERVALS: usize = 50_000;
-/// The maximum of an interval's duration in nanoseconds (39 hours), bytes and counts. This limit keeps sums from
-/// overflowing.
+/// The maximum of all counts, bytes and durations in an interval. For durations, this is 39 hours in nanoseconds. Keeps
+/// sums from overflowing.
 const MOST: u64 = 1 << 47;
 
 #[derive(Serialize)]
@@ -51,7 +51,7 @@ pub(crate) fn encode(outcome: &StreamOutcome, limit: usize) -> Option<Unread> {
 
 /// Returns `None` if this version of plumb could not have sent the record for the given plan.
 pub(crate) fn decode(record: &Unread, plan: &[PlannedStream]) -> Option<StreamOutcome> {
-    // Plumb's records need no escapes, which other programs could use to send escape sequences to a terminal.
+    // Plumb's records contain no escapes. Others could use them to send escape sequences to a terminal.
     if record.text().len() > LONGEST || record.text().contains(|sign: char| sign == '\\' || sign.is_control())
     {
         return None;

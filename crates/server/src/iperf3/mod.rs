@@ -1,5 +1,4 @@
-//! The iperf3 protocol over sockets, for client and server, with consistency checks between messages and
-//! measurements.
+//! The iperf3 protocol over sockets, for client and server. Checks messages against measurements.
 
 mod client;
 mod cpu;

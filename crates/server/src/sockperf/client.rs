@@ -1,5 +1,5 @@
-//! A client for the stock `sockperf server`. Its first message checks that the server replies, and only the server
-//! counts it.
+//! A client for the stock `sockperf server`. Its first message, which only the server counts, checks that the server
+//! replies.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -14,7 +14,7 @@ use traffic::{
 use units::{Bytes, Nanos};
 use workload::{PingPongEnd, PingPongSettings, Transport};
 
-/// The sequence number of the initial message. The messages of the exchange have the numbers that follow it.
+/// The sequence number of the initial message. The messages of the exchange are numbered from the next one.
 const GREETING: u64 = 1;
 const GREETINGS: u32 = 15;
 const REPLY_TIMEOUT: Nanos = Nanos::from_millis(200);
@@ -24,13 +24,12 @@ pub struct ClientSpec {
     /// The server's address. The default port is 11111, and the server uses either TCP or UDP.
     pub server: SocketAddr,
     pub bind: Option<IpAddr>,
-    /// The workload. An open loop corresponds to sockperf's `under-load` with replies to all messages, a
-    /// closed loop to its `ping-pong`. Messages have 14 to 65,507 bytes. Parallel streams are not supported.
+    /// The workload. An open loop corresponds to sockperf's `under-load` with replies to all messages, a closed loop to
+    /// its `ping-pong`. Messages are 14 to 65,507 bytes long. Parallel streams are not supported.
     pub load: PingPongSettings,
     pub cpus: Option<Vec<u32>>,
 }
 
-/// The server's own measurements are not available.
 pub fn run_client(spec: &ClientSpec, stop: &Stop, observer: &dyn Observer) -> Result<Outcome<PingPongEnd>> {
     let messages = check(&spec.load)?;
     let socket = match spec.load.transport {

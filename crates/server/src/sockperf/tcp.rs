@@ -30,7 +30,7 @@ pub(crate) fn serve_tcp(
     socket.set_nonblocking(false).map_err(Error::socket("prepare", || name.clone()))?;
     limit_waits(socket, TICK)?;
     sys::socket::set_nodelay(socket, true)?;
-    // Reads the addresses now, because a connection no longer has a peer address after a reset.
+    // Reads the addresses now, because a reset connection has no peer address.
     let addresses = tcp_facts(socket, None).addresses;
     let spent = CpuMeter::from_now();
     let mut stream = ServerStream::new();

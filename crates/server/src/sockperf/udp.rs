@@ -23,9 +23,8 @@ pub(crate) const fn cost(length: usize) -> u64 {
     length as u64 + HEADS
 }
 
-/// Serves the connected peer until it is idle. Drops invalid datagrams, and drops replies that exceed `rate`. This
-/// socket also replies to `first`, which another socket received. `others` counts the datagrams that other sockets
-/// answered.
+/// Serves the connected peer until it is idle. Drops invalid datagrams, and replies that exceed `rate`. Also replies to
+/// `first`, which another socket received. `others` counts the datagrams that other sockets have handled.
 pub(crate) fn serve_udp(
     others: &SharedCounts,
     socket: &UdpSocket,
@@ -79,7 +78,7 @@ fn answer(
     }
     counts.note(reply, datagram.len());
     match socket.send(datagram) {
-        // If the send buffer is full, the reply is lost, and the client counts it as lost on the network.
+        // If the send buffer is full, the reply is dropped, and the client counts it as lost.
         Err(error) if is_wait(&error) || is_dropped(&error) || is_gone(&error) => Ok(()),
         other => other.map(drop),
     }

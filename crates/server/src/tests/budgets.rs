@@ -112,7 +112,7 @@ fn busy_addresses_lose_their_newest_clients_to_other_addresses() {
         let (mut honest, started) = pings(server, 1, 100);
         assert!(started, "an address without a slot gets one");
         let failure = server.ended().1.failure.expect("it was ended by the server");
-        assert!(failure.contains("clients of an address"), "{failure}");
+        assert!(failure.contains("clients per address"), "{failure}");
         let params = Params { tcp: true, time: 60, parallel: Some(1), ..Params::default() };
         let (iperf3, _, reply) = asks_for(server, 2, &params);
         assert_eq!(reply, Some(10));

@@ -70,8 +70,8 @@ fn agree(options: &[&str], json: &Value, ended: &ClientEnd, dropped: u64) {
     }
 }
 
-/// Compares the counts of datagrams, except for datagrams that the kernel dropped. A receiver counts gaps as lost,
-/// but not datagrams missing at the end.
+/// Compares datagram counts, except for datagrams that the kernel dropped. A receiver counts gaps as lost, but not
+/// datagrams missing at the end.
 fn agree_on_datagrams(options: &[&str], json: &Value, ended: &ClientEnd, direction: Direction, dropped: u64) {
     let here = ended.here.as_ref().expect("checked before");
     let theirs = &ended.results.as_ref().expect("checked before").streams;

@@ -1,8 +1,8 @@
 //! Opens many connections, each with a single request and response.
 //!
-//! The **server closes first**, because the side that closes first keeps the connection in TIME-WAIT for a minute. The
-//! client would run out of ports within seconds. On the server, Linux lets the client's next connection from the same port
-//! replace the old one (RFC 1122, 4.2.2.13).
+//! The side that closes first keeps the connection in TIME-WAIT for a minute. A client would run out of ports within
+//! seconds, so the **server closes first**. There, Linux lets the client's next connection from the same port replace
+//! the old one (RFC 1122, 4.2.2.13).
 
 mod answer;
 mod client;
@@ -23,8 +23,8 @@ use workload::ConnectSettings;
 use crate::error::{Error, Result};
 
 const GRACE: Nanos = Nanos::from_secs(5);
-/// The number of the control connection. Over this connection, the server starts the client and learns when the client
-/// has finished. Measured connections have higher numbers.
+/// The number of the control connection, over which the server starts the client and learns when it has finished.
+/// Measured connections have higher numbers.
 pub const CONTROL: u32 = 0;
 const COUNTED: u32 = 1;
 const PATIENCE: Nanos = Nanos::from_secs(2);

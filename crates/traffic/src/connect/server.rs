@@ -47,7 +47,7 @@ impl Server {
         self.port
     }
 
-    /// Fails if the client does not connect, or if it goes silent before it has ended the test.
+    /// Fails if the client does not connect, or if it goes silent before the end of the test.
     pub(crate) fn run(self, stop: &Stop, observer: &dyn Observer) -> Result<Outcome<ConnectEnd>> {
         let Self { spec, listener, port } = self;
         let expected = [(Purpose::Connect, CONTROL)];
@@ -106,7 +106,7 @@ fn serve(
     Ok(Some(spent.until_now(END, ThreadRole::Pong)))
 }
 
-/// Returns whether the wait timed out, or whether the peer disconnected before accept(2).
+/// Returns whether the wait timed out or the peer disconnected before accept(2).
 fn is_passing(error: &io::Error) -> bool {
     is_wait(error) || error.kind() == io::ErrorKind::ConnectionAborted
 }

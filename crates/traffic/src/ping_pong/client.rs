@@ -51,8 +51,8 @@ pub(crate) fn run_client(
     })
 }
 
-/// The socket stays open. After an error, closing the socket resets the connection. Fails if the peer closes the
-/// connection early, or if the peer is silent for too long.
+/// Leaves the socket open. After an error, closing it resets the connection. Fails if the peer closes the connection
+/// early or is silent for too long.
 pub fn exchange<F: Format>(
     socket: &MessageSocket,
     format: &F,

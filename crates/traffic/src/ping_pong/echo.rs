@@ -57,8 +57,7 @@ pub(super) fn run(
             }
             Ok(Arrival::Message(_) | Arrival::Nothing) => {}
             Ok(Arrival::End) => return Ok(cpus),
-            // This is an ICMP error for an earlier datagram. The client's kernel sent the error after the client had
-            // closed its socket.
+            // This is an ICMP error for an earlier datagram, which arrived after the client had closed its socket.
             Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused && !socket.is_stream() => {}
             Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => return Err(Error::Left),
             Err(error) => return Err(socket.failed("receive on")(error)),

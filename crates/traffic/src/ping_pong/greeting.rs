@@ -1,7 +1,7 @@
 //! Greetings precede UDP messages and verify that the client receives datagrams at its address.
 //!
-//! The client asks, the server offers a cookie, the client returns the cookie, and the server welcomes the client. Servers
-//! reply only to clients, with datagrams of the same length, so two servers can never end up talking to each other. All
+//! The client asks, the server offers a cookie, the client returns the cookie, and the server welcomes the client.
+//! Servers reply only to clients, with datagrams of the same length, so two servers can never reply to each other. All
 //! fields are big endian: handshake (32), kind (4), cookie (8; zero if unused; the reason in a refusal).
 
 use std::{

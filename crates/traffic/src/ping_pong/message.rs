@@ -1,7 +1,7 @@
 //! The message of a ping-pong.
 //!
 //! All fields are big endian: number (8), token (8), padding. A shorter message contains the low bytes of the number
-//! and as much of the token as fits. Only the peer's address identifies a message of one byte.
+//! and as much of the token as fits. A one-byte message is identified only by the peer's address.
 
 use super::greeting::Greeting;
 use crate::{handshake::TOKEN, refused::RefusalCode};
@@ -52,7 +52,8 @@ impl Message {
 }
 
 impl Message {
-    /// A short message has only its low bits, so this is the latest number below `next` with these low bits.
+    /// A short message contains only the low bits of its number. Returns the latest number below `next` with these
+    /// bits.
     #[inline]
     fn number_of(&self, received: &[u8], next: u64) -> Option<u64> {
         let (fits, head) = (self.0.len().min(8), self.0.len().min(HEADER));

@@ -80,8 +80,8 @@ impl MessageSocket {
         Inbox { bytes: vec![0; room], message, from: 0, to: 0 }
     }
 
-    /// Calls `wait` whenever a stream's buffer was full for a whole timeout. If there is no buffer space for a
-    /// datagram, it is dropped, as could happen anywhere on the path.
+    /// Calls `wait` whenever a stream's buffer was full for a whole timeout. A datagram without buffer space is
+    /// dropped, as could happen anywhere on the path.
     #[inline]
     pub fn send(&self, bytes: &[u8], wait: impl Fn() -> Result<()>) -> Result<()> {
         match &self.socket {

@@ -1,4 +1,4 @@
-//! Ping-pong over TCP or UDP. [`Format`] abstracts over message numbering, so that other protocols share the loops.
+//! Ping-pong over TCP or UDP. Protocols share the loops, and each numbers its messages in its own [`Format`].
 
 mod answer;
 mod client;
@@ -39,12 +39,12 @@ use crate::{
     stream,
 };
 
-/// No interval is shorter than this, because every interval hands over a whole histogram.
+/// No interval is shorter than this, because every interval has its own histogram.
 const SHORTEST: Nanos = Nanos::from_millis(10);
 const FASTEST: Nanos = Nanos(1_000);
 const GRACE: Nanos = Nanos::from_secs(5);
-/// The time after which a datagram counts as lost and an open loop drops an unsent message. Ordinary paths have a
-/// lower latency, so latency is not mistaken for loss.
+/// The time after which a datagram counts as lost and an open loop drops an unsent message. It exceeds the latency of
+/// ordinary paths, so latency is not mistaken for loss.
 const OVERDUE: Nanos = Nanos::from_secs(1);
 const AGAIN: Nanos = Nanos::from_millis(200);
 

@@ -28,7 +28,7 @@ use crate::{
     workers::SharedState,
 };
 
-/// The delay before the first message, in which the receiver gets ready.
+/// The delay before the first message. It lets the receiver get ready.
 const LEAD: Nanos = Nanos::from_millis(5);
 const REMEMBERED: Nanos = Nanos::from_secs(4);
 const LEAST: u64 = 1 << 16;
@@ -230,7 +230,7 @@ impl<'a> Open<'a> {
         notes.lost(lost, tally.begin + latest * self.period, now)
     }
 
-    /// Streams lose no messages, but if a reply has a wrong number, the message with the right number gets no reply.
+    /// Streams lose no messages, but a reply with a wrong number leaves another number without a reply.
     #[inline]
     fn is_done(&self, now: u64, tally: &mut Tally, odd: u64) -> Result<bool> {
         let sent = self.sent.load(Ordering::Acquire);

@@ -128,8 +128,7 @@ impl<'a> Recorder<'a> {
 
     #[cold]
     fn awake(&mut self, from: u64, now: u64) -> Result<()> {
-        // The last interval of the warm-up includes every message that started in it, no matter how late the message
-        // ended.
+        // The last interval of the warm-up includes every message that started in it, no matter when the message ended.
         while now >= self.present.1 && !(self.present.1 == self.warm && from < self.warm) {
             self.cut(now);
         }
@@ -181,7 +180,7 @@ impl<'a> Recorder<'a> {
         self.working.warmup = self.warmup;
     }
 
-    /// Timed-out messages count as in flight until the last reply, but not beyond the requested time, because a message
+    /// Returns the time of the last reply or timeout. Timeouts count only up to the requested time, because a message
     /// lost at the very end times out long after that.
     fn measured_end(&self) -> u64 {
         self.returned.max(self.given_up.min(self.end))

@@ -175,14 +175,14 @@ fn send(socket: &UdpSocket, bytes: &[u8]) -> std::io::Result<()> {
     }
 }
 
-/// Notifies the client that it is no longer served, instead of just going silent.
+/// Notifies the client that it is no longer served.
 pub(super) fn dismiss(socket: &MessageSocket, greeting: Greeting, reason: RefusalCode) {
     for _ in 0..FAREWELLS {
         let _ = socket.send(&greeting.refusing(reason).encode(), || Ok(()));
     }
 }
 
-/// If this datagram is lost, the client's silence reveals the end.
+/// If this datagram is lost, the client detects the end by its timeout.
 pub(super) fn take_leave(socket: &MessageSocket, token: u64) {
     let mut farewell = Message::new(HEADER, token);
     let mut inbox = socket.inbox(None);

@@ -145,7 +145,7 @@ fn join(
     played: Result<Outcome<PingPongEnd>>,
     streamed: Result<StreamOutcome>,
 ) -> Result<Outcome<PingPongEnd>> {
-    // If both failed, the messages' failure is the cause.
+    // If both failed, the ping-pong's failure caused the stream's.
     let (played, streamed) = (played?, streamed?);
     let threads = [played.threads, streamed.threads].concat();
     let measured = PingPongEnd { background: streamed.measured, ..played.measured };

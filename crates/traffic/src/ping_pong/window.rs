@@ -1,12 +1,12 @@
 //! The window of messages in flight.
 //!
-//! A reply is accepted only if the window contains its number. Each message takes one word, without locks, in a slot
-//! determined by its number. If there are more messages in flight than slots, the oldest message is evicted.
+//! A reply is accepted only if the window contains its number. Each message occupies one atomic word, in a slot
+//! determined by its number. If more messages are in flight than there are slots, the oldest message is evicted.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 const EMPTY: u64 = u64::MAX;
-/// The number of bits that store the lateness in nanoseconds, which is enough for more than four hours.
+/// Bits for the lateness in nanoseconds, enough for more than four hours.
 const LATE_BITS: u32 = 44;
 const LATEST: u64 = (1 << LATE_BITS) - 2;
 
@@ -72,8 +72,7 @@ impl Window {
         &self.places[number as usize & (self.places.len() - 1)]
     }
 
-    /// Distinguishes numbers that share a slot. Numbers within the window are always less than a full cycle
-    /// apart.
+    /// Distinguishes numbers that share a slot. Numbers in the window are less than a full cycle apart.
     #[inline]
     fn round(&self, number: u64) -> u64 {
         (number / self.places.len() as u64) & (u64::MAX >> LATE_BITS)

@@ -15,7 +15,7 @@ use crate::{
     workers::{self, Job, SharedState},
 };
 
-/// Runs all flows and returns their results in order. The first failure stops all.
+/// Runs all flows and returns their results in order. The first failure stops all flows.
 pub fn run(flows: Vec<Flow<'_>>, stop: &Stop, observer: &dyn Observer) -> Result<StreamOutcome> {
     let shared = &SharedState::new(stop);
     let mut jobs = Vec::with_capacity(flows.len());

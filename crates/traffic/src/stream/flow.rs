@@ -62,7 +62,7 @@ pub enum Finish<'a> {
     External(&'a EndFlag),
 }
 
-/// Once it is set, a receiver continues only while data arrives, for at most half a second.
+/// Once this is set, a receiver continues only while data arrives, for at most half a second.
 #[derive(Debug, Default)]
 pub struct EndFlag(AtomicBool);
 

@@ -54,8 +54,8 @@ impl Goal {
     }
 }
 
-/// Silence after the last bytes, at `latest`, counts up to the requested time, because a stalled sender is part of the
-/// measurement. The delay until `found`, when the end of the stream was detected, does not count.
+/// Returns the end of the measurement. Includes silence after the last bytes (`latest`) up to the requested time,
+/// because the sender may have stalled, but not the delay until the end of the stream was detected (`found`).
 pub(super) fn end_of_record(load: &StreamSettings, begun: u64, latest: u64, found: u64) -> u64 {
     let requested = match load.until {
         Until::Elapsed(time) => begun + (load.warmup + time).0,
@@ -103,8 +103,7 @@ impl Patience {
         Err(Error::Silent { object: flow.name.clone(), missing, waited: GRACE })
     }
 
-    /// Limits how long a receiver waits for a sender that does not end. A sender stops by itself if the
-    /// receiver does not accept its data in time.
+    /// Limits how long a receiver waits for a sender that does not end.
     #[inline]
     pub(super) fn check_ends<S: Sampled>(
         &self,

@@ -99,7 +99,7 @@ impl<'a, S: Sampled> IntervalSampler<'a, S> {
         self.wake
     }
 
-    /// A thread that was delayed at the end of the warm-up starts late, but still measures for the full time.
+    /// A thread delayed at the end of the warm-up starts late, but measures for the full time.
     pub(super) fn has_measured(&self, time: Nanos, now: u64) -> bool {
         self.measured_until(time).is_some_and(|until| now >= until)
     }

@@ -25,11 +25,11 @@ use workload::{Direction, StreamSettings, Transport, Until};
 
 use crate::error::{Error, Result};
 
-/// A stream may exceed its requested duration by at most this time. If it has no duration, it may make no progress for
+/// A stream may exceed its requested duration by at most this time. A stream without a duration may stall for at most
 /// this time.
 const GRACE: Nanos = Nanos::from_secs(5);
 
-/// A receiver of a stream that was ended externally continues until no data has arrived for this long.
+/// When a stream is ended externally, its receiver continues until no data has arrived for this long.
 const QUIET: Nanos = Nanos::from_millis(20);
 /// The longest wait for [`QUIET`], unless earlier data is still queued.
 const RUNDOWN: Nanos = Nanos::from_millis(500);
@@ -39,8 +39,7 @@ fn connections(settings: &StreamSettings) -> impl Iterator<Item = (Direction, u3
     settings.direction.flows().iter().flat_map(move |&direction| (0..streams).map(move |id| (direction, id)))
 }
 
-/// Returns the part of the total that connection `id` sends, or `None` if the stream has no total. The parts add up
-/// exactly.
+/// Returns the bytes that connection `id` sends, or `None` if the stream has no total. The shares add up exactly.
 pub fn share(settings: &StreamSettings, id: u32) -> Option<u64> {
     match settings.until {
         Until::Elapsed(_) => None,

@@ -24,7 +24,7 @@ pub(super) struct Series {
     start: u64,
     boundary: u64,
     bytes: u64,
-    /// The end of the last interval of the warm-up, cached because every message needs it.
+    /// The end of the warm-up's last interval, cached because every message needs it.
     measured: Option<u64>,
 }
 

@@ -11,17 +11,17 @@ use crate::{
     work::Work,
 };
 
-/// Rate in emulated guests, in bytes per second. Only used for time estimates.
+/// Typical rate of emulated guests, in bytes per second. Only used for time estimates.
 const USUAL_RATE: f64 = 0.3e9;
-/// Factor for the duration, because the memory is also touched before the measurement and moved back afterwards.
+/// Multiplies the duration, because the memory is also touched before the measurement and moved back afterwards.
 const ROUNDS: f64 = 4.0;
 
 /// How memory is reclaimed from a virtual machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BalloonMethod {
-    /// A device whose driver allocates single pages of 4 KiB and reports them to the monitor (VIRTIO 1.2, section
-    /// 5.5).
+    /// A device for which the guest's driver allocates single pages of 4 KiB and reports them to the monitor (VIRTIO
+    /// 1.2, section 5.5).
     VirtioBalloon,
     /// A device with its own memory, which the guest unplugs in whole blocks (VIRTIO 1.2, section 5.15).
     VirtioMem,
@@ -57,10 +57,10 @@ pub struct BalloonSettings {
     pub memory: Bytes,
     #[serde(rename = "move")]
     pub direction: BalloonMove,
-    /// Whether the guest has touched the memory before, so that the host has allocated it. For `grow`: whether the
-    /// test includes touching it.
+    /// For `shrink`: whether the guest touches the memory before the test, so that the host allocates it. For `grow`:
+    /// whether the guest touches the memory during the test.
     pub touched: bool,
-    /// Whether the guest's kernel compacts its memory continuously during the test, which migrates pages.
+    /// Whether the guest's kernel compacts its memory (migrates pages) continuously during the test.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub compact: bool,
 }
@@ -80,7 +80,7 @@ pub struct BalloonData {
     pub moved: Bytes,
     /// Time from the request until the first part of the memory had moved.
     pub first: Nanos,
-    /// Time from the request until all memory had moved, or had been touched by the guest.
+    /// Time from the request until all memory had moved and, if requested, had been touched.
     pub elapsed: Nanos,
     /// Part of `elapsed` that the guest spent touching memory.
     pub touching: Nanos,
@@ -121,7 +121,7 @@ impl BalloonData {
         (self.moved.0 > 0 && self.elapsed.0 > 0).then(|| self.moved.0 as f64 / self.elapsed.seconds())
     }
 
-    /// The memory freed on the host, which is negative if the host had to allocate memory.
+    /// The memory freed on the host. Negative if the host had to allocate memory.
     #[must_use]
     pub const fn freed(&self) -> i64 {
         self.resident_before.0.cast_signed() - self.resident_after.0.cast_signed()

@@ -1,4 +1,4 @@
-//! Touches memory for the first time. The rate includes only the time spent touching.
+//! The first touch of memory. The rate includes only the time spent touching.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -53,7 +53,7 @@ pub struct FirstTouchData {
     pub elapsed: Nanos,
     /// Page faults after the warm-up that needed no I/O.
     pub minor_faults: u64,
-    /// Page faults that needed I/O, for swapping.
+    /// Page faults that needed I/O (swapping).
     pub major_faults: u64,
     /// Samples of all threads together, in order, including the warm-up.
     pub intervals: Vec<FirstTouchInterval>,
@@ -83,13 +83,13 @@ impl FirstTouchData {
         if let Measurement::FirstTouch(data) = measurement { Some(data) } else { None }
     }
 
-    /// The rate of all threads together while they were touching memory, or `None` if nothing was touched.
+    /// The rate of all threads together while they touched memory, or `None` if nothing was touched.
     #[must_use]
     pub fn rate(&self) -> Option<f64> {
         rate(self.touched, self.touching)
     }
 
-    /// A fault per page of 4 KiB would give 262144.
+    /// One fault per 4 KiB page gives 262144.
     #[must_use]
     pub fn faults_per_gib(&self) -> Option<f64> {
         let faults = self.minor_faults + self.major_faults;

@@ -152,8 +152,8 @@ impl PingPongData {
         if let Measurement::PingPong(data) = measurement { Some(data) } else { None }
     }
 
-    /// The histogram used for the result. In an open loop, its times start at the intended send times, because a
-    /// stall would otherwise count only once.
+    /// The histogram used for the result. In an open loop, its times start at the intended send times. Otherwise, a
+    /// stall would count only once.
     #[must_use]
     pub fn judged(&self) -> &LatencyHistogram {
         self.open_loop.as_ref().map_or(&self.round_trips, |open| &open.since_intended)

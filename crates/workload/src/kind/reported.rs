@@ -13,7 +13,7 @@ use crate::{
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReportedData {
-    /// The values by column, in the order of the report.
+    /// One value per column, in the report's order.
     pub values: Vec<ReportedValue>,
 }
 
@@ -34,7 +34,7 @@ pub struct ReportedValue {
 }
 
 impl ReportedValue {
-    /// The percentile of a time, in percent, according to its name. `None` for other values.
+    /// The percentile stated in the name of a time, from 0 to 100. `None` for other values.
     #[must_use]
     pub fn percentile(&self) -> Option<f64> {
         if self.quantity == Quantity::Time { percentile(&self.name) } else { None }
@@ -47,8 +47,7 @@ impl ReportedData {
         if let Measurement::Reported(data) = measurement { Some(data) } else { None }
     }
 
-    /// Selects the value used for the result: the first rate, or the first time if there is no rate, or the first
-    /// number if there is neither.
+    /// Selects the value used for the result: the first rate, else the first time, else the first number.
     #[must_use]
     pub fn judged(values: &[ReportedValue]) -> Option<(Metric, &ReportedValue)> {
         let by = [
@@ -117,7 +116,7 @@ fn percentile(name: &str) -> Option<f64> {
         || ["th", "%", "st ", "nd ", "rd "].iter().any(|word| rest.starts_with(word));
     match number.trim_end_matches('.') {
         _ if !is_one => None,
-        // `p999`, as some tools write it.
+        // Some tools write `p999`.
         number if number.starts_with("99") && !number.contains('.') && number.len() > 2 => {
             format!("99.{}", &number[2..]).parse().ok()
         }

@@ -217,7 +217,7 @@ impl KindMeasurement for StreamData {
         Metric::Throughput
     }
 
-    /// Falls back to the sender's rate if there is no record from the receiver.
+    /// Falls back to the sender's rate if the receiver recorded none.
     fn value(&self) -> Option<f64> {
         let known = self.judged().any(|series| series.elapsed().0 > 0);
         known.then(|| EndSeries::rate_together(self.judged()).0)
@@ -233,7 +233,7 @@ impl KindMeasurement for StreamData {
         Some(self.flows.iter().map(|flow| flow.sender.bytes()).sum::<Bytes>().0 as f64 / 1e9)
     }
 
-    /// Falls back to the received bytes if there is no record from the sender.
+    /// Falls back to the received bytes if the sender recorded none.
     fn sent(&self, _: &WorkloadSettings) -> Bytes {
         let all = |end: &EndSeries| end.intervals.iter().map(|interval| interval.bytes).sum::<Bytes>();
         self.flows.iter().map(|flow| all(&flow.sender).max(all(&flow.receiver))).sum()
@@ -250,7 +250,7 @@ impl KindMeasurement for StreamData {
     }
 
     fn why_no_value(&self) -> &'static str {
-        if self.flows.is_empty() { "no connection was established" } else { "no end recorded a rate" }
+        if self.flows.is_empty() { "no connection was established" } else { "neither end recorded a rate" }
     }
 
     fn in_a_word(&self) -> String {

@@ -22,9 +22,9 @@ pub struct PrivateKey(RsaPrivateKey);
 
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum KeyError {
-    #[error("not an RSA {kind} key in PEM without a passphrase: {reason}")]
+    #[error("an unreadable RSA {kind} key ({reason})")]
     Unreadable { kind: &'static str, reason: String },
-    #[error("user name and password are too long for this key; use a longer key or a shorter password")]
+    #[error("too short for this user name and password")]
     TooLong,
 }
 
@@ -64,7 +64,7 @@ impl PrivateKey {
         self.0.size()
     }
 
-    /// A ciphertext of the wrong length is rejected without decrypting it.
+    /// Rejects a ciphertext of the wrong length without decrypting it.
     pub(super) fn decrypt(&self, padding: Padding, secret: &[u8], entropy: Entropy<'_>) -> Option<Vec<u8>> {
         if secret.len() != self.size() {
             return None;

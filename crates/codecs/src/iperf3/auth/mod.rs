@@ -1,10 +1,10 @@
 //! User authentication. The client encrypts its credentials and the time with the server's public key
 //! (iperf_auth.c).
 //!
-//! The reply to an invalid token must not reveal which step failed. Invalid PKCS #1 v1.5 padding is therefore
-//! rejected implicitly (draft-irtf-cfrg-rsa-guidance, section 7.2), decryption is blinded, and the credentials are
-//! compared with those of all users. Decryption may not take constant time (RUSTSEC-2023-0071). A recorded token can
-//! be replayed until it expires, so a server must remember accepted tokens.
+//! The reply to an invalid token must not reveal which step failed. Invalid PKCS #1 v1.5 padding is therefore rejected
+//! implicitly (draft-irtf-cfrg-rsa-guidance, section 7.2), decryption is blinded, and the credentials are compared with
+//! those of all users. Even so, decryption might not take constant time (RUSTSEC-2023-0071). A recorded token can be
+//! replayed until it expires, so a server must remember accepted tokens.
 
 mod keys;
 mod users;

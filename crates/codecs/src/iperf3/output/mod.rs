@@ -32,7 +32,7 @@ pub struct Output {
 pub struct Interval {
     pub streams: Vec<Measure>,
     pub sum: Option<Measure>,
-    /// The streams sent by the other end, for `--bidir`.
+    /// The streams sent by the other end (`--bidir`).
     pub sum_bidir_reverse: Option<Measure>,
 }
 
@@ -44,7 +44,7 @@ pub struct End {
     pub sum: Option<Measure>,
     pub sum_sent: Option<Measure>,
     pub sum_received: Option<Measure>,
-    /// The other direction, for `--bidir`.
+    /// The other direction (`--bidir`).
     pub sum_bidir_reverse: Option<Measure>,
     pub sum_sent_bidir_reverse: Option<Measure>,
     pub sum_received_bidir_reverse: Option<Measure>,
@@ -53,7 +53,7 @@ pub struct End {
     pub receiver_tcp_congestion: Option<String>,
 }
 
-/// Totals of a stream. TCP has separate totals for the sender and the receiver. UDP has combined totals.
+/// Totals of a stream. UDP combines those of the sender and the receiver.
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -79,7 +79,7 @@ pub struct Cpu {
 }
 
 impl Output {
-    /// If a key occurs twice, its first value is used. In 3.7 and 3.8, a second sum belongs to the other direction.
+    /// Uses the first value of a duplicate key. In 3.7 and 3.8, a second sum belongs to the other direction.
     pub fn parse(json: &str) -> serde_json::Result<Self> {
         let once: once::Once = serde_json::from_str(json)?;
         serde_json::from_value(once.0)

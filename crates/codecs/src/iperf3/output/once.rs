@@ -10,8 +10,6 @@ use serde_json::{Map, Number, Value};
 
 const OTHER_WAY: &str = "_bidir_reverse";
 
-/// JSON without duplicate keys. Keeps the first value of a key, but a second sum becomes the sum of the other
-/// direction.
 pub(super) struct Once(pub(super) Value);
 
 impl<'de> Deserialize<'de> for Once {

@@ -5,7 +5,7 @@ use serde_with::{apply, skip_serializing_none};
 
 use crate::iperf3::number::{maybe_real, maybe_whole, whole};
 
-/// Some versions, and tests that failed, omit some of these values.
+/// Some versions and failed tests omit some of these values.
 #[skip_serializing_none]
 #[apply(
     Option<i64> => #[serde(deserialize_with = "maybe_whole")],

@@ -109,12 +109,12 @@ pub struct Extension {
     pub cpus: Option<Vec<u32>>,
 }
 
-/// A stream of the test. Both ends number streams in the order of connecting: 1, 3, 4, 5 and so on. Like iperf3,
-/// they skip 2.
+/// A stream of the test. Both ends number streams in the order of connecting: 1, 3, 4, 5 and so on, without 2, like
+/// iperf3.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlannedStream {
     pub id: u32,
-    /// In a bidirectional test, the client's sending streams are connected first.
+    /// In a bidirectional test, the streams on which the client sends are connected first.
     pub direction: Direction,
 }
 
@@ -133,7 +133,7 @@ impl Params {
         }
     }
 
-    /// Returns the streams in the order of connecting, at most 256.
+    /// Returns at most 256 streams, in the order of connecting.
     #[must_use]
     pub fn streams(&self) -> Vec<PlannedStream> {
         let parallel = usize::try_from(self.parallel.unwrap_or(1)).unwrap_or(0).min(limits::MAX_STREAMS);

@@ -64,15 +64,14 @@ impl Params {
             ..Self::default()
         };
         params.check().map_err(|_| Unsayable {
-            what: "a stream",
-            value: format!("{} of {} bytes per message", load.streams, load.message.0),
+            what: "a combination",
+            value: format!("{} streams and {} bytes per message", load.streams, load.message.0),
             allowed: ALLOWED,
         })?;
         Ok(params)
     }
 
-    /// Call [`Self::check`] first. The interval defaults to one second. It has a minimum, which bounds the memory for
-    /// samples.
+    /// Call [`Self::check`] first. The interval defaults to one second. Its minimum bounds the memory for samples.
     #[must_use]
     pub fn load(&self) -> StreamSettings {
         let transport = self.transport();
@@ -226,9 +225,9 @@ mod tests {
             ),
             (
                 StreamSettings { streams: 129, ..usual() },
-                "a stream of 129 of 131072 bytes per message; use 1 to 128 streams, up to 1 MiB per write or 16 \
-                 to 65507 bytes per datagram, windows up to 512 MiB, segments up to 32767 bytes, up to a day with \
-                 a warm-up of up to ten minutes",
+                "a combination of 129 streams and 131072 bytes per message; use 1 to 128 streams, up to 1 MiB \
+                 per write or 16 to 65507 bytes per datagram, windows up to 512 MiB, segments up to 32767 bytes, \
+                 up to a day with a warm-up of up to ten minutes",
             ),
         ] {
             let error = Params::of(&load).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! Replaces each end of every capture with a state machine and compares its messages and events.
+//! Replaces each end of every capture with a state machine, and compares the machine's messages and events.
 
 use crate::iperf3::{Connect, CounterWidth, ErrorCode, Failure, Params, Results, UdpHeader, client, server};
 use proptest::prelude::*;

@@ -4,7 +4,7 @@ use codecs::iperf3::output::Measure;
 use units::{Bytes, Nanos};
 use workload::{DatagramSample, Interval, TcpSample};
 
-/// If a value is larger, the log is damaged. The limits are 30 years and an exabyte.
+/// The limits are 30 years and an exabyte. Larger values mean a damaged log.
 const LONGEST: f64 = 1e9;
 const MOST_BYTES: i64 = 1 << 60;
 

@@ -41,7 +41,7 @@ struct ConnectionState {
     socket: i64,
     sends: Option<bool>,
     series: Series,
-    /// When the clock was reset, after the `-O` period.
+    /// When the clock was reset after the `-O` period.
     zero: Nanos,
 }
 
@@ -84,7 +84,7 @@ impl Reading {
         };
         connection.sends = connection.sends.or(measure.sender);
         if !interval.warmup && connection.series.ends_in_warmup() && connection.zero == Nanos(0) {
-            // iperf3 3.12 may start the clock before the end of the `-O` period, but counts bytes only afterwards.
+            // iperf3 3.12 may start the clock before the end of the `-O` period, but counts only the bytes after it.
             let contradicts = (interval.end - interval.start).seconds() < measure.seconds * 0.9;
             interval.start = if contradicts { Nanos(0) } else { interval.start };
         }
@@ -109,8 +109,8 @@ impl Reading {
         self.streams.iter_mut().for_each(|connection| connection.series.halve());
         self.kept = self.streams.iter().map(|connection| connection.series.len()).sum();
         if self.kept > MOST {
-            // Intervals that cannot be joined are not from a test log. Drop them, because every further one would
-            // repeat this search.
+            // Intervals that cannot be joined are not from a test log. Drop them, because each further one would repeat
+            // this search.
             self.damaged += self.kept as u64;
             self.streams.clear();
             self.kept = 0;
@@ -189,7 +189,7 @@ impl Reading {
         }
     }
 
-    /// If the summary of a one-way test has only sums, makes them its only connection.
+    /// If the summary of a one-way test has only sums, treats them as its only connection.
     fn take_sums(&mut self, summary: &Summary, ends: &mut Vec<EndStream>) -> bool {
         let both_ways = self.start.test_start.as_ref().is_some_and(|test| test.bidir == Some(1));
         if both_ways || summary.sum_sent.or(summary.sum_received).or(summary.sum).is_none() {
@@ -212,7 +212,7 @@ impl Reading {
         !alone
     }
 
-    /// If any connection's intervals disagree with its summary, all use their summaries.
+    /// If the intervals of any connection disagree with its summary, all connections use their summaries.
     fn streams(&mut self, ends: &[EndStream], summary: &Summary) -> (Vec<Stream>, Vec<Agreement>) {
         let connection = std::mem::take(&mut self.streams);
         let summaries: Vec<Summaries> =
@@ -246,7 +246,7 @@ impl Reading {
             (true, None) => sender.and_then(interval),
             (false, None) => receiver.and_then(interval),
         };
-        // A client without results from the server also prints zero bytes. Lost datagrams show that it had results.
+        // A client without results from the server also prints zero bytes.
         let carried = |it: &Interval| it.bytes.0 > 0 || it.datagrams.is_some_and(|it| it.lost > 0);
         Summaries { sends, own: summary_of(sends).filter(carried), other: summary_of(!sends).filter(carried) }
     }
@@ -288,7 +288,7 @@ impl Reading {
         }
     }
 
-    /// Returns whether this end usually sends. Before 3.7, connections have no `sender` field that shows it.
+    /// Returns whether this end usually sends. Before 3.7, connections have no `sender` field.
     fn usually_sends(&self) -> bool {
         let reverse = self.start.test_start.as_ref().is_some_and(|test| test.reverse == 1);
         (self.end != Some(End::Server)) != reverse

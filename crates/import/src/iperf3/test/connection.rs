@@ -21,7 +21,7 @@ pub(super) struct Connection {
     pub(super) local: Option<String>,
     pub(super) remote: Option<String>,
     pub(super) series: Series,
-    /// When the clock was reset, after the `-O` period.
+    /// When the clock was reset after the `-O` period.
     pub(super) zero: Nanos,
     pub(super) sends: Option<bool>,
     pub(super) of_sender: Option<Interval>,
@@ -42,8 +42,8 @@ impl Connection {
         self.series.len() > 0 || self.of_sender.is_some() || self.of_receiver.is_some()
     }
 
-    /// Drops the last interval if its number of datagrams was cut off at the end of the line, which only a
-    /// different datagram size shows.
+    /// Drops the last interval if the end of the line cut off its number of datagrams. Only a different datagram size
+    /// shows this.
     pub(super) fn drop_cut_number(&mut self) {
         let [before, last] = self.sizes;
         let Some(last) = last else { return };
@@ -156,7 +156,7 @@ pub(super) fn interval(row: &Row, rest: Rest) -> Option<Interval> {
 }
 
 /// Returns the first interval after the `-O` period. Version 3.12 prints a start before the clock reset, but counts
-/// only the bytes after the reset.
+/// only the bytes after it.
 pub(super) fn since_zero(row: &Row, rest: Rest) -> Option<Interval> {
     let elapsed = row.end.seconds();
     let rate = Figure { value: row.transfer.value * 8.0 / elapsed.max(0.01), within: 0.0 };
@@ -172,8 +172,8 @@ pub(super) fn bytes_per_datagram(interval: &Interval, datagrams: u64) -> f64 {
     interval.bytes.0 as f64 / datagrams.max(1) as f64
 }
 
-/// Returns the received part of a summary of sent bytes, judging by the datagrams that the server received. Returns
-/// `None` if the server reported too early, or if more datagrams were lost than sent.
+/// Scales a summary of sent bytes to the received bytes, based on datagram counts. Returns `None` if the server
+/// reported too early, or if more datagrams were lost than sent.
 pub(super) fn received(summary: Interval, sent: u64) -> Option<Interval> {
     let Some(datagrams) = summary.datagrams else { return Some(summary) };
     let counted = datagrams.count as f64 + datagrams.lost.max(0) as f64;

@@ -1,4 +1,4 @@
-//! Completes a test at the end of its log: determines its end and direction, and adds notes on missing data.
+//! Completes a test at the end of its log: determines the end that wrote it and its direction, and notes missing data.
 
 use workload::{Interval, Transport};
 
@@ -15,7 +15,7 @@ use crate::{
     places,
 };
 
-/// A sum may exceed its connections by up to this fraction because of rounding.
+/// Because of rounding, a sum may exceed its connections by up to this fraction.
 const MORE: f64 = 0.03;
 
 #[derive(Debug)]
@@ -226,8 +226,8 @@ impl Test {
             })
     }
 
-    /// Returns whether this end sends its untagged connections, which all have the same direction. If the columns
-    /// do not show it, a client sends unless the test is reversed, and a server receives unless its summary has
+    /// Returns whether this end sends its untagged connections, which all have the same direction. If the columns do
+    /// not show the direction, a client sends unless the test is reversed, and a server receives unless its summary has
     /// only sent data. `None` if the relevant lines are missing.
     fn sends(&self, end: Option<End>) -> Option<bool> {
         let all = || self.streams.iter().filter(|it| it.tag.is_none());
@@ -237,7 +237,7 @@ impl Test {
         if end == Some(End::Server) {
             return Some(all().any(|it| it.of_sender.is_some() && it.of_receiver.is_none()));
         }
-        // On Linux, the sender prints retransmits. A summary alone may contain the other end's.
+        // On Linux, the sender prints retransmits. A summary alone may contain those of the other end.
         let counted = |interval: &Interval| interval.tcp.is_some();
         let from_other_end = self.interval_heads.is_some_and(|heads| !heads.segments)
             && all().any(|it| it.of_sender.as_ref().is_some_and(counted));
@@ -246,7 +246,7 @@ impl Test {
     }
 }
 
-/// Keeps the totals of a sum. The rounded totals of its connections may add up to something else.
+/// Keeps the totals of a sum, which may differ from the rounded totals of its connections.
 fn add_up_to(sum: &Connection, streams: &mut [Stream]) {
     for side in [Side::Sender, Side::Receiver] {
         let Some(totals) = sum.totals(side) else { continue };

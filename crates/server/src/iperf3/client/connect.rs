@@ -25,8 +25,8 @@ use super::{ClientSpec, Connection};
 const PATIENCE: Nanos = Nanos::from_secs(10);
 const ALL: Nanos = Nanos::from_secs(60);
 const GLANCE: Duration = Duration::from_millis(1);
-/// When to repeat a UDP greeting. The wait is long, because a stock server treats a repeated greeting as a datagram of
-/// the test.
+/// The wait before a UDP greeting is repeated. It is long, because a stock server counts a repeated greeting as a
+/// datagram of the test.
 const LOST: Nanos = Nanos::from_secs(2);
 
 pub(super) struct Streams {

@@ -22,7 +22,7 @@ const LONGEST: Nanos = Nanos::from_secs(60);
 pub(super) struct Control<'a> {
     transport: Transport<Machine>,
     stop: &'a Stop,
-    /// The deadline for the server's results, which also applies after a stop request.
+    /// The deadline for the server's results, also after a stop request.
     until: u64,
 }
 

@@ -59,7 +59,7 @@ pub struct Options {
     pub fq_rate: Option<BitRate>,
     /// The `-b RATE/BURST` flag, counted in writes.
     pub burst: Option<u32>,
-    /// The `-k` flag, if the amount was specified in blocks.
+    /// The `-k` flag, if the amount to send was specified in blocks.
     pub blocks: Option<u64>,
     /// A stock server uses only the first one.
     pub server_cpus: Option<Vec<u32>>,
@@ -84,11 +84,11 @@ pub struct Credentials {
 pub struct Report {
     pub here: StreamOutcome,
     pub there: Results,
-    /// A plumb server sends the full series. For a stock server, there is one interval per flow, derived from `there`.
+    /// A plumb server sends the full series. A stock server's record has one interval per flow, derived from `there`.
     /// If the client sends UDP, datagrams missing at the end of a stream also count as lost.
     pub peer: StreamOutcome,
     pub peer_is_plumb: bool,
-    /// The server's impossible claims, which are removed from `there` and `peer`.
+    /// The server's impossible claims. They are removed from `there` and `peer`.
     pub disbelieved: Vec<String>,
     pub params: Params,
     pub load: StreamSettings,
@@ -114,8 +114,8 @@ pub enum ServerOutput {
     Json(Value),
 }
 
-/// Fails if iperf3's protocol cannot express a setting, or if the server refuses or aborts the test. Forwards a stop
-/// request to the server.
+/// Forwards a stop request to the server. Fails if iperf3's protocol cannot express a setting, or if the server refuses
+/// or aborts the test.
 pub fn run_client(spec: &ClientSpec, stop: &Stop, observer: &dyn Observer) -> Result<Report> {
     let pkcs1 = spec.options.credentials.as_ref().and_then(|credentials| credentials.pkcs1_padding);
     if pkcs1.is_some() || spec.options.credentials.is_none() {

@@ -10,8 +10,8 @@ use workload::{
 
 use super::{super::extension, ServerOutput};
 
-/// The returned flag is true for a plumb server. A stock server reports one interval per flow and no CPU times of
-/// threads.
+/// The returned flag is true for a plumb server. A stock server reports one interval per flow, and no CPU times per
+/// thread.
 pub(super) fn outcome(
     there: &Results,
     plan: &[PlannedStream],
@@ -37,7 +37,7 @@ pub(super) fn output(there: &Results) -> Option<ServerOutput> {
     json.map(ServerOutput::Json).or_else(|| there.server_output_text.clone().map(ServerOutput::Text))
 }
 
-/// Checks a congestion control's name, which the kernel limits to 16 bytes (TCP_CA_NAME_MAX).
+/// The kernel limits the names to 16 bytes (TCP_CA_NAME_MAX).
 fn is_name(name: &str) -> bool {
     name.len() < 16 && name.chars().all(|sign| sign.is_ascii_graphic())
 }

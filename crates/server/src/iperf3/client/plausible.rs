@@ -1,21 +1,21 @@
-//! Checks the server's results against local measurements. Impossible claims about sent data are removed. Impossible
-//! claims about received data fail the test, because no other source exists.
+//! Checks the server's results against local measurements. Impossible claims about sent data are removed. Those about
+//! received data fail the test, because no other source exists.
 
 use codecs::iperf3::{Failure, PlannedStream, Results};
 use traffic::{Error, Result, StreamOutcome};
 use units::Bytes;
 use workload::{Direction, EndSeries};
 
-/// The maximum amount of data in flight, in bytes. No socket has larger buffers.
+/// The maximum number of bytes in flight. No socket has larger buffers.
 const UNDER_WAY: u64 = 4 << 30;
 /// The maximum plausible rate in bytes per second, far above the speed of any device.
 const FASTEST: u64 = 10_000_000_000_000 / 8;
 /// The maximum ratio of received to sent datagrams, since the network may duplicate datagrams.
 const COPIES: u64 = 2;
-/// The plausible CPU usage, in percent of one CPU. Linux supports up to 8192 CPUs, and rounding to ticks can make a
-/// value slightly negative.
+/// The plausible CPU usage, in percent of one CPU. Linux supports up to 8192 CPUs. Rounding to ticks can make a value
+/// slightly negative.
 const CPU: std::ops::RangeInclusive<f64> = -1.0..=100.0 * 8192.0;
-/// The maximum time in seconds by which a server's measurement may be longer than its client's.
+/// A server may measure for at most this many seconds longer than its client.
 const LONGER: f64 = 600.0;
 
 struct Claim {
@@ -90,7 +90,7 @@ impl Claim {
         let (known, udp) = (all(ours), ours.datagrams().is_some());
         let verb = if direction == Direction::Reverse { "sent" } else { "received" };
         if !(0.0..=lasted + LONGER).contains(&self.seconds) {
-            return Some(format!("it {verb} for {} s of a test of {lasted:.1} s", self.seconds));
+            return Some(format!("it {verb} for {} s in a test of {lasted:.1} s", self.seconds));
         }
         if self.packets < 0 {
             return Some(format!("it {verb} {} datagrams", self.packets));

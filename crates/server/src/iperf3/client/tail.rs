@@ -50,7 +50,7 @@ fn highest(series: &EndSeries) -> i64 {
     i64::try_from(all.count).unwrap_or(i64::MAX).saturating_add(all.lost)
 }
 
-/// Counts datagrams sent after the highest received number as lost. A number above the sent count was invalid.
+/// Counts datagrams sent after the highest received number as lost. A number above the sent count is invalid.
 fn settle_at(series: &mut EndSeries, highest: i64, sent: i64) {
     let missing = sent.saturating_sub(highest);
     let all = series.datagrams().unwrap_or_default();

@@ -28,11 +28,11 @@ use super::{
 const GLANCE: Duration = Duration::from_millis(2);
 /// The wait for unacknowledged data after a timed test.
 const DRAINED: Nanos = Nanos::from_millis(250);
-/// The wait for unacknowledged data after a test with a fixed amount, all of which must arrive.
+/// The wait for unacknowledged data after a test with a fixed number of bytes. All of them must arrive.
 const ARRIVED: Nanos = Nanos::from_secs(10);
 const SETTLED: Nanos = Nanos::from_millis(3);
 const REASON: Nanos = Nanos::from_secs(2);
-/// The stall timeout when receiving a fixed amount.
+/// The stall timeout when receiving a fixed number of bytes.
 const STALLED: Nanos = Nanos::from_secs(30);
 
 pub(super) struct TestRun<'a> {
@@ -231,8 +231,8 @@ impl TestRun<'_> {
         Ok(received >= requested)
     }
 
-    /// Without this wait, the two ends would count different amounts, because the server closes its streams as soon as
-    /// the test ends.
+    /// Without this wait, the two ends would count different numbers of bytes, because the server closes its streams as
+    /// soon as the test ends.
     fn drain(&self, state: &LoopState<'_>) {
         let limit = || match self.load.until {
             Until::Sent(_) if !self.stop.is_asked() => ARRIVED,

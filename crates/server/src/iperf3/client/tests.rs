@@ -137,7 +137,7 @@ fn byte_counts(report: &Report, server: &Output, direction: Direction) -> (u64, 
 fn check(load: &StreamSettings, options: Options) {
     let spec = ClientSpec { options, ..spec(load.clone()) };
     let Some((report, server, dropped)) = run_and_look(&spec, &[]) else { return };
-    // The most that a stream buffers: the default receive buffer (see tcp(7)) plus the send buffer.
+    // The most that a stream buffers: the default receive buffer (tcp(7)) plus the send buffer.
     let buffered = if load.transport == Transport::Tcp { (32 + 4) << 20 } else { 300_000 };
     let thrown_away = buffered * u64::from(load.streams) + dropped * load.message.0;
     assert!(!report.peer_is_plumb);

@@ -14,8 +14,7 @@ struct Group<'a> {
     origin: Nanos,
 }
 
-/// Lists the intervals, starting with those of the warm-up. Streams that ended early are missing from the last
-/// intervals.
+/// Lists the intervals, starting with the warm-up. Streams that ended early are missing from the last intervals.
 pub(super) fn intervals(facts: &Facts<'_>, streams: &[Stream<'_>]) -> Vec<Interval> {
     let measures: Vec<Vec<Measure>> = streams.iter().map(|stream| measures(stream, facts)).collect();
     let count = measures.iter().map(Vec::len).max().unwrap_or(0);

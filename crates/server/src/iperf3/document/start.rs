@@ -10,7 +10,7 @@ use workload::{Direction, Transport};
 
 use super::{Connection, Facts, Role, signed};
 
-/// iperf3 prints file descriptors here, which have no meaning outside its process.
+/// iperf3 prints file descriptors here. They have no meaning outside its process.
 pub(super) const FIRST_SOCKET: i64 = 5;
 
 impl Facts<'_> {

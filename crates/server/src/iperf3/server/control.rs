@@ -25,11 +25,11 @@ const GLANCE: Duration = Duration::from_millis(10);
 const KEEPALIVE: Nanos = Nanos::from_secs(10);
 /// The first keepalive probe is sent after a second, and its reply may take another second.
 const SHORTEST: Nanos = Nanos::from_secs(2);
-/// Milliseconds of silence after which a probe is sent every [`AGAIN`]. If loss towards the client is heavy, most of
-/// the probes are lost too.
+/// After this many milliseconds of silence, a probe is sent every [`AGAIN`]. Heavy loss towards the client hits most
+/// probes too.
 const SILENCE: u32 = 1100;
-/// The interval between probes. With 98 % loss in a full queue, it took 12 to 67 probes to get a reply, which is well
-/// within the shortest timeout.
+/// The interval between probes. With 98 % loss in a full queue, a reply took 12 to 67 probes, well within the shortest
+/// timeout.
 const AGAIN: Duration = Duration::from_millis(3);
 
 pub(super) struct Control {
@@ -44,8 +44,8 @@ impl Control {
         Ok(Self { transport, keepalive: None })
     }
 
-    /// A client that only receives sends nothing, and one that has crashed does not close its connection.
-    /// Without keepalives, the server would send to the next owner of the client's address.
+    /// A client that only receives sends nothing, and a crashed client does not close its connection. Without
+    /// keepalives, the server would send to the next owner of the client's address.
     pub(super) fn keep_alive(&mut self, patience: Nanos) -> Result<()> {
         let limit = patience.min(KEEPALIVE).max(SHORTEST);
         sys::socket::set_keepalive(&self.transport.socket, limit.into())?;

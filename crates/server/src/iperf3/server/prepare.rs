@@ -23,12 +23,12 @@ const DATAGRAM: u64 = 64 << 10;
 const MIN_INTERVALS: u64 = 16;
 const SHORTEST: Nanos = Nanos::from_millis(10);
 const FORGOTTEN: usize = 1000;
-/// A sender may continue for this extra time, because the client ends the test.
+/// The extra time for which a sender may continue, because the client ends the test.
 const LONGER: Nanos = Nanos::from_secs(60);
 
 type Failure = (ErrorCode, Error);
 
-/// Memory limits for all streams of a test together. Requested sizes are clamped to them.
+/// Memory limits for all streams of a test together. Larger requested sizes are reduced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Memory {
     /// In bytes.
@@ -79,8 +79,8 @@ fn send_buffer(params: &Params) -> (u64, u64) {
 
 pub(super) struct Prepared {
     pub(super) sockets: Vec<FlowSocket>,
-    /// The bytes that each stream sends. A value is `None` if the stream is received, or if only the client knows when
-    /// to stop.
+    /// The number of bytes that each stream sends. `None` if the server receives the stream, or if only the client
+    /// knows when to stop.
     pub(super) shares: Vec<Option<u64>>,
     pub(super) sending: StreamSettings,
     pub(super) receiving: StreamSettings,
@@ -153,8 +153,8 @@ fn bound_send_buffers(
     Ok(Some(Bytes(size)))
 }
 
-/// The smallest number of whole messages that adds up to the requested amount, as in iperf3. If there is UDP loss or a
-/// warm-up, only the client knows when it has received enough.
+/// Divides the requested bytes, rounded up to whole messages as in iperf3. With UDP loss or a warm-up, only the client
+/// knows when it has received enough.
 fn shares(params: &Params, load: &StreamSettings) -> Vec<Option<u64>> {
     let plan = params.streams();
     let amount = match load.until {
@@ -222,8 +222,8 @@ fn set_tcp(socket: &std::net::TcpStream, params: &Params) -> Result<(), Failure>
     if params.nodelay {
         sys::socket::set_nodelay(socket, true).map_err(failed(ErrorCode::SET_NODELAY))?;
     }
-    // Ignore unknown names, because the kernel would try to load a module for them. As in iperf3, the client
-    // knows the name and uses it for sending.
+    // Ignore unknown names, because the kernel would try to load a module for them. The client, which knows the name,
+    // still uses it for sending, as in iperf3.
     let congestion =
         params.congestion.as_ref().filter(|name| sys::socket::available_congestion().contains(name));
     if let Some(congestion) = congestion {
@@ -298,7 +298,6 @@ mod tests {
         assert_eq!(shares(params, &params.load()), expected, "{params:?}");
     }
 
-    /// The kernel would look for a module for an unknown name, and this test would see a refusal.
     #[test]
     fn never_passes_unknown_congestion_control_to_the_kernel() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback");

@@ -20,7 +20,7 @@ use crate::Limits;
 
 const ENDING: Nanos = Nanos::from_secs(3);
 /// The wait for the client's reason after a stream has failed. If the client closed its streams, the idle timeout
-/// applies, because the end message may be late on a lossy path.
+/// applies instead, because the end message may be late on a lossy path.
 const REASON: Nanos = Nanos::from_millis(500);
 /// The minimum number of bytes per idle timeout, or a tenth of the requested rate if that is lower.
 const LEAST: u64 = 64 << 10;
@@ -65,7 +65,7 @@ impl<'a> CountingObserver<'a> {
 }
 
 impl Observer for CountingObserver<'_> {
-    /// The client's clock starts when this message arrives, so slightly later than the local clock.
+    /// The client's clock starts when this message arrives, slightly later than the local clock.
     fn started(&self) {
         self.counts.begun.store(monotonic(), Ordering::Relaxed);
         // If this write fails, the control connection reports the failure.
@@ -99,8 +99,8 @@ pub(super) struct TestBounds<'a> {
     pub(super) plumb: bool,
 }
 
-/// Returns the minimum number of bytes to transfer per `patience`. Without this minimum, an occasional byte would keep
-/// a peer's slot.
+/// Returns the minimum number of bytes to transfer per `patience`. Otherwise, a peer could keep its slot with an
+/// occasional byte.
 pub(super) fn least_progress(load: &StreamSettings, patience: Nanos) -> u64 {
     let flows = f64::from(load.streams) * load.direction.flows().len() as f64;
     let asked = load.rate.map(|rate| rate.0 / 8.0 * flows * patience.0 as f64 / 1e9);
@@ -157,7 +157,7 @@ fn await_end(control: &mut Control, bounds: &TestBounds<'_>, counts: &Counts) ->
             }
         } else if now - moved.1 > bounds.patience.0 {
             let missing = format!("{} to move", Bytes(bounds.least));
-            let object = "a test of iperf3".into();
+            let object = "the iperf3 test".into();
             let silent = Error::Silent { object, missing, waited: bounds.patience };
             let refused: Result<(), Error> = control.refuse(ErrorCode::NO_MESSAGE, silent);
             return refused.map_or_else(TestEnd::Failed, |()| TestEnd::Engine);

@@ -8,7 +8,7 @@ use workload::{
 
 use super::{data, play, settings};
 
-/// A thread that waits for a CPU makes few round trips, or even none in some tenths of a second.
+/// A thread that waits for a CPU makes few round trips, and sometimes none for tenths of a second.
 fn check(transport: Transport, message: u64) {
     in_one_of_five(|| return_in_time(transport, message));
 }

@@ -57,9 +57,9 @@ fn stalls_show_in_p99_of_open_loop_but_not_of_closed_loop() {
 }
 
 fn pauses() {
-    // The open loop sends one message per millisecond. Of its 2000 messages, 4 x 100 arrive during one of the four
-    // stalls and wait for its end, uniformly between 0 and 100 ms. Since 4 % wait more than 80 ms, p99 is above 80
-    // ms, even with only two stalls.
+    // The open loop sends one message per millisecond. Of its 2000 messages, 100 fall into each of the four stalls and
+    // wait for its end, uniformly between 0 and 100 ms. Since 4 % wait more than 80 ms, p99 is above 80 ms, even with
+    // only two stalls.
     //
     // The closed loop has one message in flight, so the stalls delay four or five of at least 600 round trips, less
     // than 1 %.

@@ -30,15 +30,13 @@ fn sender(load: &StreamSettings) -> Option<EndSeries> {
 fn sends_everything_due_and_records_lateness() {
     for period in PERIODS {
         for load in loads(period, Until::Elapsed(Nanos::from_millis(500))) {
-            // On a busy machine, the thread may be delayed beyond the end and then stop sending, but not five times in
-            // a row.
+            // On a busy machine, the thread may be delayed beyond the end and then stop sending.
             assert!((0..5).any(|_| most_is_sent(&load, period)), "{load:?}");
         }
     }
 }
 
-/// Checks that no more was sent than was due. Returns whether everything due was sent, or whether the sender lacked CPU
-/// time.
+/// Checks that no more was sent than was due. Returns true if most of it was sent, or if the sender lacked CPU time.
 fn most_is_sent(load: &StreamSettings, period: u64) -> bool {
     let Some(series) = sender(load) else { return true };
     let (sent, elapsed) = (total(&series) / MESSAGE, series.elapsed().0);

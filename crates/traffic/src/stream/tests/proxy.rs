@@ -20,12 +20,12 @@ use crate::{
     testing::HERE,
 };
 
-/// The datagrams are few and small enough to fit into any socket buffer, so only the proxy loses datagrams.
+/// These datagrams fit into any socket buffer, so only the proxy loses datagrams.
 const COUNT: u64 = 200;
 const LENGTH: usize = 64;
 
-/// Out of every ten datagrams, drops the tenth, duplicates the fifth, and delays the seventh and a copy of the third
-/// by one.
+/// Out of every ten datagrams, drops the tenth, duplicates the fifth, and delays the seventh and a copy of the third by
+/// one position.
 fn fate(number: u64, forward: &mut impl FnMut(u64)) {
     match number % 10 {
         0 | 7 => {}

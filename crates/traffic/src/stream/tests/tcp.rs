@@ -233,14 +233,13 @@ fn reports_intervals_on_the_watching_thread_as_they_end() {
             reported.iter().filter(|(of, _)| *of == id).map(|(_, interval)| *interval).collect();
         let (last, before) = flow.series.intervals.split_last().expect("some");
         assert_eq!(reported[..before.len()], *before);
-        // After the last interval was reported, the final remainder may be merged into it, and the interval's end may
-        // move back.
+        // After the last interval was reported, the final remainder may be merged into it, and its end may move back.
         let shown = reported.get(before.len());
         assert!(shown.is_none_or(|reported| reported.start == last.start && reported.bytes <= last.bytes));
     }
 }
 
-/// The end that closes first stays in TIME-WAIT, and the next trial uses the same ports in either direction.
+/// The end that closes first stays in TIME-WAIT, but the next trial uses the same ports in either direction.
 #[test]
 fn same_ports_can_be_used_again() {
     let made = |load: &StreamSettings| {

@@ -14,7 +14,7 @@ use crate::{
     testing::{HERE, Moves, TOKEN},
 };
 
-/// Only one of five attempts has to be undisturbed, because a receiver that waits for a CPU starts late.
+/// One of five attempts must be undisturbed. A receiver that waits for a CPU starts late.
 fn check(load: &StreamSettings) {
     assert!((0..5).any(|_| lasts_as_long_as_asked(load)), "{load:?}");
 }

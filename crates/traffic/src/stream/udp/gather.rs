@@ -108,8 +108,7 @@ fn repeat_replies(gathered: &TrialSockets) -> Result<()> {
     for place in gathered.values() {
         match sys::socket::recv_nonblocking(&place.0, &mut bytes) {
             Ok(length) if bytes[..length] == place.1.greeting().encode() => reply_to_all(Some(place))?,
-            // ICMP errors for earlier datagrams arrive here. They are ignored, because a missing client is detected
-            // later.
+            // Ignores ICMP errors for earlier datagrams, because a missing client is detected later.
             Ok(_) | Err(_) => {}
         }
     }

@@ -1,4 +1,4 @@
-//! Streams of datagrams. Their numbers show the receiver exactly which datagrams were lost.
+//! Streams of numbered datagrams. The numbers show exactly which datagrams were lost.
 
 mod dial;
 mod format;

@@ -28,13 +28,13 @@ use crate::{
 };
 
 const PATIENCE: Nanos = Nanos::from_secs(10);
-/// The time after the end during which the receiver accepts reordered datagrams and replies to a sender that missed
-/// the reply.
+/// The time after the end during which the receiver accepts reordered datagrams, and repeats its reply to a sender that
+/// missed it.
 const LINGER: Nanos = Nanos::from_millis(150);
-/// The receiver repeats its closing reply at this interval, because a sender that waits for a CPU repeats its closing
+/// The interval at which the receiver repeats its closing reply. A sender that waits for a CPU repeats its closing
 /// datagram too rarely.
 const AGAIN: Nanos = Nanos::from_millis(50);
-/// This is more datagrams than fit into any socket buffer, even if several MiB of the shortest datagrams fit.
+/// More datagrams than fit into any socket buffer, even one with several MiB of the shortest datagrams.
 const BUFFERFUL: u64 = 1 << 14;
 
 pub(super) struct Receiver<'a> {

@@ -227,8 +227,8 @@ impl TransmitMethod {
     }
 }
 
-/// Returns the number of datagrams per call. The payload is at most 64 KiB. The number of tiny datagrams is limited,
-/// because they share a timestamp, which affects the jitter.
+/// Returns the number of datagrams per call, with a payload of up to 64 KiB. Tiny datagrams are limited further,
+/// because those in a call share a timestamp, which affects the jitter.
 fn at_once(length: usize) -> usize {
     (65_507 / length).clamp(1, 64)
 }

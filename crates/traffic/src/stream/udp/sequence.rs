@@ -9,7 +9,7 @@ use workload::DatagramSample;
 
 use crate::stream::{interval_sampler::Sampled, series::Reading};
 
-/// Its bits take 32 KiB, but use only one or two cache lines unless datagrams are reordered.
+/// The window's bits take 32 KiB, but use only one or two cache lines unless datagrams are reordered.
 pub(super) const WINDOW: u64 = 1 << 18;
 
 const BITS: u64 = u64::BITS as u64;
@@ -31,7 +31,7 @@ pub(super) struct Arrivals {
     reported: ReportedCounts,
 }
 
-/// Times are in nanoseconds. The send time may come from any clock.
+/// Times are in nanoseconds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Datagram {
     pub(super) number: u64,

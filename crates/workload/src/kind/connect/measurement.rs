@@ -19,7 +19,7 @@ pub struct ConnectData {
     pub elapsed: Nanos,
     /// Samples of all clients together, in order, including the warm-up.
     pub intervals: Vec<ConnectInterval>,
-    /// What the kernel set on the client's first socket.
+    /// Options of the client's first socket, as set by the kernel.
     pub client: SocketFacts,
 }
 

@@ -6,7 +6,7 @@ use units::{Bytes, Nanos};
 
 use crate::SocketSettings;
 
-/// TCP connections, which several threads open one after another.
+/// TCP connections. Each client thread opens them one after another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ConnectSettings {
     /// Client threads, each with one connection at a time.

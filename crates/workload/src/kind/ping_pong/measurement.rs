@@ -17,11 +17,11 @@ pub struct PingPongData {
     pub open_loop: Option<OpenLoopData>,
     /// The same round trips in order, including the warm-up.
     pub intervals: Vec<PingPongInterval>,
-    /// Time from the first message after the warm-up to the last reply. A message without a reply extends it until it
-    /// is given up, but not beyond the requested time.
+    /// Time from the first message after the warm-up to the last reply. A message without a reply extends this time
+    /// until the message is given up, but not beyond the requested time.
     pub elapsed: Nanos,
-    /// Messages without a reply after one second (UDP). `None` if unknown, as in the logs of some tools, in which
-    /// case the intervals contain no losses either.
+    /// Messages without a reply after one second (UDP). `None` if unknown, as in the logs of some tools. The intervals
+    /// then contain no losses either.
     pub lost: Option<u64>,
     /// Received messages that match no sent message, including the warm-up. The original message, if any, counts as
     /// lost. `None` if not counted.
@@ -44,14 +44,14 @@ pub struct PingPongEnd {
 #[serde(rename_all = "kebab-case")]
 #[expect(clippy::large_enum_variant, reason = "one per trial and end: boxing would save nothing")]
 pub enum MessagesEnd {
-    /// The round trips, without the data from the server and from the background stream.
+    /// The round trips, without data from the server and the background stream.
     Client(PingPongData),
     /// The server does not measure any times.
     Server(SocketFacts),
 }
 
 impl PingPongEnd {
-    /// Fails unless the records come from a client and a server and have the same background connections.
+    /// Fails unless one record comes from a client and one from a server, with the same background connections.
     pub fn together(self, server: Self) -> Result<PingPongData, String> {
         let under = (!self.background.flows.is_empty())
             .then(|| StreamData::of_ends(&self.background, &server.background))
@@ -60,7 +60,7 @@ impl PingPongEnd {
             (MessagesEnd::Client(data), MessagesEnd::Server(server)) => {
                 Ok(PingPongData { server, under, ..data })
             }
-            _ => Err("both ends report the same end of a ping-pong".to_owned()),
+            _ => Err("both reports come from the same end of a ping-pong".to_owned()),
         }
     }
 
@@ -78,7 +78,7 @@ impl PingPongEnd {
 pub struct OpenLoopData {
     /// Time from the intended send time to the reply. Includes stalls of the sender, path and peer.
     pub since_intended: LatencyHistogram,
-    /// Time from the intended send time to the actual one, which is the delay in the generator.
+    /// Time from the intended to the actual send time, i.e. the delay in the generator.
     pub lateness: LatencyHistogram,
 }
 
@@ -88,7 +88,7 @@ pub struct PingPongInterval {
     pub start: Nanos,
     pub end: Nanos,
     pub warmup: bool,
-    /// Round trips, measured from the intended send times in an open loop and otherwise from the actual ones.
+    /// Round trips, measured from the intended send times (open loop) or the actual ones (closed loop).
     #[serde(deserialize_with = "crate::histogram::read_packed")]
     pub round_trips: LatencyHistogram,
     /// Messages given up in the interval, one second after they were sent (UDP).

@@ -12,7 +12,7 @@ use crate::{Direction, Mode, SocketSettings, Transport};
 pub enum Schedule {
     /// When the previous message has returned. A stall delays all following messages and counts only once.
     Closed,
-    /// On a schedule, whether or not earlier messages have returned. A stall affects all messages that are due during
+    /// On a schedule, whether or not earlier messages have returned. A stall affects all messages that fall due during
     /// it.
     Open { period: Nanos },
 }
@@ -58,7 +58,7 @@ pub struct PingPongSettings {
 }
 
 impl PingPongSettings {
-    /// The largest message, which fits an IPv4 packet together with its headers.
+    /// The largest message. It fits an IPv4 packet with its headers.
     pub const LARGEST: Bytes = Bytes(60_000);
 
     /// Defaults to 64 bytes over UDP, a closed loop, blocking waits and no warm-up.

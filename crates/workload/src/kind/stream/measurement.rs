@@ -17,11 +17,11 @@ pub struct StreamData {
 pub struct Flow {
     /// Number of the connection within its direction, starting at 0.
     pub id: u32,
-    /// The direction, which is never `both`.
+    /// Never `both`.
     pub direction: Direction,
-    /// The sender's record, which counts the bytes accepted by the socket.
+    /// The sender's record. Counts the bytes accepted by the socket.
     pub sender: EndSeries,
-    /// The receiver's record, which counts the bytes delivered to the application. The result uses this rate.
+    /// The receiver's record. Counts the bytes delivered to the application. The result uses this rate.
     pub receiver: EndSeries,
 }
 
@@ -34,7 +34,7 @@ pub struct StreamEnd {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FlowEnd {
     pub id: u32,
-    /// The direction, which is never `both`.
+    /// Never `both`.
     pub direction: Direction,
     pub series: EndSeries,
 }
@@ -50,7 +50,7 @@ impl StreamData {
         }
     }
 
-    /// Leaves the server's series empty for connections of which it has no record.
+    /// Leaves the server's series empty for connections without a server record.
     #[must_use]
     pub fn of_available_ends(client: &StreamEnd, server: &StreamEnd) -> Self {
         let pair = |flow: &FlowEnd| {
@@ -87,11 +87,11 @@ pub struct EndSeries {
     pub intervals: Vec<Interval>,
     /// The socket's options as set by the kernel.
     pub socket: SocketFacts,
-    /// For a sender with a rate limit, the delay of messages after their scheduled send time.
+    /// For a sender with a rate limit, how late it sent messages.
     #[serde(default, deserialize_with = "crate::histogram::read_packed_if_any")]
     pub lateness: Option<LatencyHistogram>,
-    /// For a sender with a rate limit, the part of the schedule that it skipped after the warm-up. After a stall, the
-    /// sender catches up by at most one second.
+    /// For a sender with a rate limit, the scheduled time that it skipped after the warm-up. After a stall, the sender
+    /// catches up by at most one second.
     pub skipped: Option<Nanos>,
     /// Whether timestamps are relative to the first connection at this end, rather than to the first byte
     /// of each connection.
@@ -157,7 +157,7 @@ impl EndSeries {
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Interval {
-    /// Start, since the first connection of this end (see `has_common_start`).
+    /// Start, relative to the first connection at this end (see `has_common_start`).
     pub start: Nanos,
     pub end: Nanos,
     /// Payload written or read by this end.
@@ -205,7 +205,8 @@ pub struct TcpSample {
     pub receive_window_limited: Nanos,
     /// Time in the interval in which the send buffer limited the sender.
     pub send_buffer_limited: Nanos,
-    /// Reorderings detected by the sender in the interval (reord_seen). With these, a retransmit may not mean a loss.
+    /// Reorderings detected by the sender in the interval (reord_seen). If there are any, a retransmit need not mean a
+    /// loss.
     pub reorderings: u32,
     /// Out-of-order segments received in the interval (rcv_ooopack).
     pub out_of_order: u32,
@@ -253,8 +254,8 @@ pub struct DatagramSample {
     /// Datagrams received after a datagram with a higher number.
     pub reordered: u64,
     pub duplicates: u64,
-    /// Datagrams received with a number that was never sent, or without a number. `count` includes only those that
-    /// are detected at the end.
+    /// Datagrams received with a number that was never sent, or without a number. Strays that are detected only at the
+    /// end are included in `count`.
     #[serde(default)]
     pub strays: u64,
     /// Interarrival jitter at the end of the interval (RFC 3550, section 6.4.1).
@@ -344,7 +345,7 @@ mod tests {
             (vec![EndSeries::default(), end(0, 1000, 500)], 4000.0),
             // The starts are not comparable.
             (vec![EndSeries::default(), end(500, 1000, 500), end(1500, 2000, 500)], 16000.0),
-            // The connections are sequential, so no two rates were available at once.
+            // The connections are sequential, so their rates do not add up.
             (vec![end(0, 500, 500), end(500, 1000, 500)], 8000.0),
             (vec![end(500, 1500, 500), end(1500, 2500, 500)], 4000.0),
         ] {

@@ -10,7 +10,7 @@ use crate::{SocketSettings, Transport};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
-    /// Like an ordinary application, with writes and copying reads of the message size, and one datagram per call.
+    /// Like an ordinary application: reads and writes of the message size, with copying, and one datagram per call.
     App,
     /// At the lowest cost, with zero-copy at the sender, no copy at the receiver (MSG_TRUNC), and many datagrams per
     /// call (segmentation and receive offload). Shows what the path can carry, not what an application gets.
@@ -58,9 +58,9 @@ pub struct StreamSettings {
     pub direction: Direction,
     pub until: Until,
     pub warmup: Nanos,
-    /// Size per write and read, or of a UDP datagram's payload.
+    /// Size of each write and read, or of a UDP datagram's payload.
     pub message: Bytes,
-    /// Payload rate limit per connection, on a schedule independent of the peer; `None` is unlimited.
+    /// Payload rate limit per connection; `None` is unlimited. The schedule does not depend on the peer.
     pub rate: Option<BitRate>,
     pub socket: SocketSettings,
     /// Sampling interval at both ends.

@@ -75,7 +75,7 @@ fn constant_delay_has_no_jitter_with_any_clocks() {
     assert_eq!(jitter.value(), Nanos(0));
 }
 
-/// Generates a fate for each of a few hundred datagrams: dropped, or arriving one or more times with these delays.
+/// Generates a fate for each of a few hundred datagrams: dropped, or arriving once or more with these delays.
 fn fates() -> impl Strategy<Value = Vec<Vec<u64>>> {
     let late = prop_oneof![4 => Just(0_u64), 1 => 0..300_u64, 1 => 0..WINDOW / 400];
     prop::collection::vec(prop::collection::vec(late, 0..3), 1..400)
