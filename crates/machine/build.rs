@@ -1,4 +1,4 @@
-//! Compiles the QEMU plugin that counts instructions. It uses the host's C library, even if plumb is static.
+//! Compiles the QEMU plugin that counts instructions. The plugin uses the host's C library, even if plumb is static.
 #![expect(clippy::disallowed_macros, reason = "cargo reads what a build script prints")]
 
 use std::{env, path::PathBuf, process::Command};

@@ -107,7 +107,7 @@ impl Network {
         Ok(Reply::DeviceCounters { counters, hosts })
     }
 
-    /// Reads each device in its own namespace. If no namespace has a device, returns the error from the last namespace.
+    /// Reads each device in its own namespace. If a device is in none, returns the error from the last namespace.
     fn read<T>(
         &self,
         devices: &[DeviceRef],
@@ -132,9 +132,9 @@ fn unknown() -> Refusal {
 fn create_topology(lab: &Lab, host: &HostName) -> Result<Topology, Refusal> {
     Topology::inside(lab, host).map_err(|error| match lab.existing(host) {
         Some(_) if error.is_permission() => Refusal::new(
-            "its agent cannot create network namespaces and devices, which requires root (CAP_SYS_ADMIN \
-             and CAP_NET_ADMIN): log in as root with `ssh`, or run `plumb member`, or plumb itself for a \
-             `local` host, as root",
+            "its agent cannot create network namespaces and devices without root (CAP_SYS_ADMIN \
+             and CAP_NET_ADMIN): log in as root with `ssh`, or run `plumb member` as root; for a \
+             `local` host, run plumb itself as root",
         ),
         _ => Refusal::new(error.to_string()),
     })

@@ -1,4 +1,4 @@
-//! A blocking interface to a NATS connection. [`INCOMING`] and [`OUTGOING`] bound the memory that a server
+//! A blocking interface to a NATS connection. [`INCOMING`] and [`OUTGOING`] limit the memory that a server
 //! can make this process use.
 
 mod driver;
@@ -36,7 +36,7 @@ use crate::{
 
 /// The timeout for queueing a message, and for receiving the reply to a request.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The maximum size of unread messages in bytes, above which the socket is not read.
+/// The maximum total size of unread messages, in bytes. Above this, the socket is not read.
 const INCOMING: usize = 8 << 20;
 const OUTGOING: usize = 16 << 20;
 const OVERHEAD: usize = 256;
@@ -127,7 +127,7 @@ fn spawn_runtime() -> io::Result<(runtime::Handle, oneshot::Sender<()>)> {
 }
 
 impl Connection {
-    /// Its blocking calls return soon after `stop` is set.
+    /// The connection's blocking calls return soon after `stop` is set.
     pub(crate) fn open(
         access: &Arc<ServerAccess>,
         stop: &Arc<AtomicBool>,

@@ -1,4 +1,4 @@
-//! The controller's side of a fleet, which lists members and starts agents through them.
+//! The controller side of a fleet: lists members, and starts agents through them.
 
 use std::{
     sync::{Arc, atomic::AtomicBool},
@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(one_of(&members, "a").expect("it is there").host, "h1");
         for (name, expected) in [
             ("b", "2 members are named `b`, on hosts h2, h3"),
-            ("c", "plumb 9.0.0, which speaks version 2"),
+            ("c", "plumb 9.0.0, which uses version 2"),
             ("d", "there is no member `d` (connected: a, b, b, c)"),
         ] {
             let error = one_of(&members, name).expect_err(expected).to_string();

@@ -156,12 +156,12 @@ fn checked(nonce: &str) -> io::Result<&[u8]> {
     if nonce.len() <= NONCE && nonce.bytes().all(is_nonce) {
         return Ok(nonce.as_bytes());
     }
-    Err(io::Error::other("its nonce is not that of a NATS server with users"))
+    Err(io::Error::other("its nonce is not one that a NATS server would send"))
 }
 
 fn not_permitted(access: &ServerAccess) -> FleetError {
     let reason = match &access.key {
-        Some(key) => format!("takes no key {}", key.public()),
+        Some(key) => format!("does not accept the key {}", key.public()),
         None => "requires a key".to_owned(),
     };
     FleetError::NotPermitted { server: access.server.clone(), reason }

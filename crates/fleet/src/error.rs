@@ -13,8 +13,8 @@ pub enum FleetError {
     #[error("invalid NATS server address `{server}`: {reason}; expected e.g. tls://host:4222")]
     NoAddress { server: String, reason: String },
     #[error(
-        "the NATS server {server} {reason}; the users it accepts are listed in its configuration \
-         (`plumb fleet add`), which `nats-server --signal reload` reads again"
+        "the NATS server {server} {reason}; its configuration must list the user (`plumb fleet add`) \
+         and be reloaded with `nats-server --signal reload`"
     )]
     NotPermitted { server: String, reason: String },
     #[error(
@@ -36,8 +36,8 @@ pub enum FleetError {
     #[error("there is already a member `{name}`, on host {host}; stop it, or choose another name")]
     Taken { name: String, host: String },
     #[error(
-        "member `{name}` is plumb {tool}, which speaks version {theirs} of a fleet's messages, but this plumb speaks version {VERSION}; install the \
-         same version of plumb on both"
+        "member `{name}` runs plumb {tool}, which uses version {theirs} of fleet messages, but this plumb uses \
+        {VERSION}; install the same version of plumb on both"
     )]
     Version { name: String, tool: String, theirs: u32 },
     #[error(

@@ -21,7 +21,7 @@ pub struct NKey {
 pub enum NKeyError {
     #[error("not the seed of a user NKey ({0}); `plumb fleet add` creates one, which starts with SU")]
     Seed(&'static str),
-    #[error("not the public key of a user, e.g. `UB…` as `plumb fleet add` writes it")]
+    #[error("not the public key of a user, e.g. `UB…`; `plumb fleet add` writes one")]
     Public,
 }
 

@@ -1,4 +1,4 @@
-//! The member's side of a fleet. Announces itself, and starts agents for the controllers that its policy accepts.
+//! The member side of a fleet: announces this host, and starts agents for the controllers that its policy accepts.
 
 mod carry;
 

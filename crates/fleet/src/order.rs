@@ -87,7 +87,7 @@ impl Obeyed {
         }
         let order: Order = serde_json::from_str(&signed.order).map_err(|error| error.to_string())?;
         if order.controller != controller || order.member != member {
-            return Err(format!("the order is by `{}` for `{}`", order.controller, order.member));
+            return Err(format!("the order is from `{}` to `{}`", order.controller, order.member));
         }
         if !(now..=now + 2 * LIFETIME).contains(&order.expires) {
             let seconds = (now - (order.expires - LIFETIME)) / 1000;
@@ -158,7 +158,7 @@ mod tests {
             Signed { order: order.replace(from, to), signature }
         };
         let text = signed(&order(), &key).order;
-        // The server could pass this text as a nonce to be signed, but it lacks the prefix of orders.
+        // A server could have this text signed as a nonce, but the text lacks the prefix of orders.
         let nonce = Signed {
             signature: base64::Engine::encode(
                 &base64::engine::general_purpose::STANDARD,

@@ -1,4 +1,4 @@
-//! The subjects of a fleet. The server's permissions depend on the position of names in them.
+//! The subjects of a fleet. The server's permissions depend on the position of names in subjects.
 
 const LONGEST: usize = 253;
 pub const NAME_RULE: &str = "up to 253 letters, digits, `-`, `_`, and dots in between";

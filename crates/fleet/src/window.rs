@@ -11,7 +11,7 @@ use crate::frame::{Frame, FrameKind};
 pub(crate) const CHUNK: usize = 32 << 10;
 const MOST: u64 = 64;
 const REPORT_AFTER: u64 = MOST / 2;
-/// The maximum silence of the peer before the session ends.
+/// The session ends if the peer is silent for this long.
 pub const LEASE: Duration = Duration::from_secs(15);
 pub(crate) const RENEWAL: Duration = Duration::from_secs(3);
 

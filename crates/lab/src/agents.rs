@@ -23,7 +23,7 @@ use crate::{allowance, error::RunError, left_out::LeftOut, stop::Stop};
 const GRACE: Duration = Duration::from_secs(2);
 const POLL: Duration = Duration::from_millis(50);
 
-/// Inside an emulated machine, time without a CPU is not known, so that deadlines must be long.
+/// Inside an emulated machine, time without a CPU is unknown, so deadlines must be long.
 const EMULATED_SLOWNESS: u32 = 15;
 
 pub(crate) struct Agents {
@@ -98,7 +98,7 @@ impl Agents {
                 );
             endpoint.machine.limit_cpu(limit).map_err(|error| RunError::Refused {
                 host: host.to_string(),
-                what: "limit the CPU time of its agent",
+                what: "get a CPU limit",
                 unsupported: [ErrorKind::Unsupported, ErrorKind::PermissionDenied].contains(&error.kind()),
                 reason: error.to_string(),
             })?;

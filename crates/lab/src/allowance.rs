@@ -1,14 +1,13 @@
-//! Limits the length of an agent's message by the order that it answers, because guests are not trusted and
-//! messages are held in memory.
+//! Limits the length of an agent's message, depending on the order that it answers. Messages are held in memory,
+//! and guests are not trusted.
 
 use protocol::{MAX_LINE, Order};
 use scenario::Plan;
 use workload::{Metric, WorkloadSettings};
 
-/// It is enough for greetings, replies without samples, and the state of a few devices.
+/// Enough for greetings, replies without samples, and the state of a few devices.
 pub(crate) const USUAL: usize = 256 << 10;
-/// The length of a report without its series. On a large machine, most of the report consists of times per
-/// CPU.
+/// The length of a report without its series. On a large machine, most of it consists of times per CPU.
 const REPORT: usize = 1 << 20;
 /// The length of the function list of a guest's kernel. For a Debian kernel, it is 4 MiB.
 const SYMBOLS: usize = 32 << 20;

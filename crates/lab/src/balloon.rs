@@ -75,8 +75,8 @@ impl VmAgent<'_> {
                 self.ask(MemoryOrder::TouchFree)?;
                 Ok(load.memory)
             }
-            // The guest holds all other free memory, and memory that was given back has no pages on the host.
-            // So the trial takes only memory that the guest has not touched.
+            // The guest holds all other free memory, and memory that was given back has no pages on the host,
+            // so the trial takes only untouched memory.
             (BalloonMove::Shrink, false) => {
                 self.resize(balloon, load.memory)?;
                 self.ask(MemoryOrder::Hold)?;

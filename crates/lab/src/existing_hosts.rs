@@ -82,8 +82,8 @@ fn fits(lab: &Lab, plan: &Plan) -> Result<(), RunError> {
     misfit.map_or(Ok(()), |(at, reason)| Err(refused(&at.host, reason)))
 }
 
-/// Finds the interface by its address, by its name, or by how the host was reached. Returns the end of the
-/// path and the MTU.
+/// Finds the interface by its address, by its name, or by how the host was reached. Returns the path end and
+/// the MTU.
 pub(crate) fn interface(
     agents: &mut Agents,
     host: &HostName,
@@ -126,13 +126,13 @@ pub(crate) fn reserve(
             return Err(RunError::Occupied { host: host.to_string(), interface, by: holder });
         }
         release(&hosts[..taken], agents, observer)?;
-        // If this host can be reserved without the others, then one of the others is the same machine. If it cannot, an agent
-        // whose controller was killed still has the reservation, and is about to exit.
+        // If this host can be reserved alone, one of the others is the same machine. Otherwise, the agent of a
+        // killed controller still has the reservation, and is about to exit.
         if is_own && matches!(reserve_each(&[host], agents, by)?, Reservation::Granted { .. }) {
             return Err(same_machine(host, &hosts[..taken]));
         }
         if !mem::replace(&mut was_shown, true) {
-            let text = format!("waiting for {interface} of host {host}, which {holder} has reserved");
+            let text = format!("waiting for {interface} of host {host}, reserved by {holder}");
             observer.event(&Event::Notice(&text));
         }
         pause(agents, || format!("{interface} of host {host}"))?;
@@ -163,7 +163,8 @@ fn release(hosts: &[&HostName], agents: &mut Agents, observer: &mut dyn Observer
 fn same_machine(host: &HostName, others: &[&HostName]) -> RunError {
     let others: Vec<String> = others.iter().map(|other| format!("`{other}`")).collect();
     let one_of = if others.len() > 1 { "one of " } else { "" };
-    let reason = format!("it is the same machine as {one_of}{}; list each machine once", others.join(", "));
+    let reason =
+        format!("this host is the same machine as {one_of}{}; list each machine once", others.join(", "));
     RunError::refused(host, "reserve its interface", reason)
 }
 

@@ -21,7 +21,6 @@ pub struct GuestNetwork {
 }
 
 impl GuestNetwork {
-    /// `mtu` is in bytes of IP packet.
     pub fn create(guest: &HostName, vm: &Vm, mtu: u32) -> Result<Self, RunError> {
         if let Some(reason) = Nic::lacks_vhost().filter(|_| vm.vhost) {
             return Err(RunError::Lacks { reason: format!("vhost-net is unavailable: {reason}") });

@@ -100,7 +100,7 @@ impl<'a> LabHandle<'a> {
         Ok(())
     }
 
-    /// Returns the states in path order. Queries all agents at the same time.
+    /// Returns the states in path order.
     pub(crate) fn states(
         &self,
         agents: &mut Agents,
@@ -121,7 +121,7 @@ impl<'a> LabHandle<'a> {
         Ok(all)
     }
 
-    /// Returns the counts since the devices were created, in path order. Queries all agents at the same time.
+    /// Returns the counts since the devices were created, in path order.
     pub(crate) fn counters(
         &self,
         agents: &mut Agents,

@@ -7,7 +7,7 @@ use scenario::{HostName, Lab, Path, PathName};
 
 use crate::error::RunError;
 
-/// A run with fewer existing hosts than this ends when it loses one of them.
+/// With fewer existing hosts than this, a run ends when it loses one.
 const MIN_HOSTS: usize = 3;
 const ATTEMPTS: u32 = 2;
 

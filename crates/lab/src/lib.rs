@@ -1,8 +1,5 @@
 //! Runs a scenario: creates the lab, waits until it has settled, runs the trials, stores their results, and
 //! removes the lab. Every step is undone, even after an error.
-//!
-//! This crate decides on the order of trials, on repeating them, and on stopping. Devices, machines,
-//! statistics and output belong to other crates.
 
 mod agents;
 mod allowance;

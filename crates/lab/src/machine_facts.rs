@@ -1,4 +1,4 @@
-//! Starts a machine to find out its properties, its boot time and the probes that work on it.
+//! Starts a machine to find out its properties, its boot time and which probes work on it.
 
 use std::time::Duration;
 

@@ -83,7 +83,7 @@ fn attached(request: &Request<'_>, host: &HostName, endpoint: &Endpoint) -> Resu
     Ok(Namespace::new(host.clone(), namespace, request.agent.clone()).within(cgroups))
 }
 
-/// Lists what a persistent lab lacks: unsupported devices, and virtual machines, which only a run boots.
+/// Lists what a persistent lab lacks: unsupported devices, and virtual machines (only runs boot them).
 pub(crate) fn absent(topology: &Topology, lab: &Lab) -> Vec<String> {
     topology.missing().iter().map(ToString::to_string).chain(unbooted(lab)).collect()
 }

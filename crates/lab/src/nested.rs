@@ -27,9 +27,9 @@ use crate::{
 };
 
 const NAME: &str = "hypervisor";
-/// The longest silence of a booted hypervisor. Its guests are emulated and boot slowly, sometimes twice.
+/// How long a booted hypervisor may be silent. Its guests are emulated and boot slowly, sometimes twice.
 const PATIENCE: Duration = Duration::from_secs(400);
-/// The longest silence as a multiple of the hypervisor's own boot time, for slow or busy machines.
+/// The same limit for slow or busy machines, as a multiple of the hypervisor's own boot time.
 const BOOTS: u32 = 80;
 /// The time allowed for removing the lab after an interrupt.
 const LAST_PATIENCE: Duration = Duration::from_secs(20);

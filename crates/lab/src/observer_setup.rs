@@ -53,7 +53,7 @@ pub(crate) fn begin(
     for text in messages_for(&missing) {
         observer.event(&Event::Notice(&text));
     }
-    // A resumed run needs its original plan, because trials are identified by their index in it.
+    // A resumed run needs its original plan, because the plan's indexes identify trials.
     let probes = watcher.as_ref().map_or(&[][..], Watcher::probes);
     let plan = if request.resume.is_none() { plan.limited_to(probes) } else { plan };
     if let (Some(watcher), Some(resumed)) = (&mut watcher, request.resume) {

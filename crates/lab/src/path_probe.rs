@@ -73,8 +73,8 @@ impl TrialRunner<'_> {
                      the overlay, default 4789)"
                 }
                 Some(_) => {
-                    "check that the other host can reach this address and that no firewall blocks its port (`port` of \
-                     the host sets one)"
+                    "check that the other host can reach this address and that no firewall blocks its port (set a \
+                    fixed port with the host's `port`)"
                 }
                 None => "inspect the lab with `plumb lab up` and `plumb lab shell`",
             },

@@ -115,8 +115,8 @@ fn start(
     Ok(Endpoints { agents, environment, emulated })
 }
 
-/// Compares complete results with the run to resume. Comparing only names would mix different workloads in a
-/// result if a default has changed.
+/// Compares the results with those of the run to resume, including all settings: if a default has changed,
+/// results with the same name have different workloads.
 fn check_plan(request: &Request<'_>) -> Result<(), RunError> {
     match request.resume {
         Some(resumed) if record::results(request) != resumed.header.results => {

@@ -132,8 +132,8 @@ impl TrialRunner<'_> {
         self.watcher.as_mut().filter(|_| exchange.probed)
     }
 
-    /// An end in a virtual machine is represented by its monitor. If both ends share a host, the client owns it. Unused
-    /// machines belong to the run.
+    /// An end in a virtual machine is represented by the machine's monitor. If both ends share a host, the client owns
+    /// it. Unused machines belong to the run.
     pub(crate) fn ends(&self, path: &Path) -> Vec<Subject> {
         let is_vm = |host| self.lab_handle.lab.vm(host).is_some();
         let of = |host, [plain, vm]: [CpuConsumer; 2]| {

@@ -52,8 +52,8 @@ pub(crate) fn void(load: &WorkloadSettings, measurement: &Measurement) -> Option
 }
 
 /// Warns about the longest stall of an end, if it is long compared with the trial and with scheduling delays
-/// among the ends' threads. Skips guests, because their clocks may stop during a stall, and ends that a CPU
-/// quota paused for at least as long, because the quota is part of the system under test.
+/// among the ends' threads. Skips guests, because their clocks may stop during a stall. Also skips ends that a
+/// CPU quota paused for at least as long, because the quota is part of the system under test.
 pub(crate) fn stalled(
     load: &WorkloadSettings,
     ends: [Option<&EndReport>; 2],

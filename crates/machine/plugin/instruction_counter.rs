@@ -1,5 +1,4 @@
-//! A QEMU plugin that counts executed instructions by block of code, and writes the counts of measured
-//! windows.
+//! A QEMU plugin that counts executed instructions per code block, and writes the counts of measured windows.
 //!
 //! A program in the guest marks the start and end of each window with a NOP, and requests the counts of the
 //! last window with a third NOP (`sys::counted_window`). The plugin needs one vCPU on one thread. It has no

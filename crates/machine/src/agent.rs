@@ -65,7 +65,7 @@ impl AgentProcess {
     }
 
     pub(crate) fn has_ended(&mut self) -> bool {
-        // An error means that there is no process to wait for.
+        // After an error, there is no process to wait for.
         self.child.as_mut().is_none_or(|child| !matches!(child.try_wait(), Ok(None)))
     }
 
@@ -75,7 +75,7 @@ impl AgentProcess {
 
     pub(crate) fn stop(&mut self) {
         if let Some(mut child) = self.child.take() {
-            // This fails only if the process has already exited.
+            // Fails only if the process has already exited.
             let _ = child.kill();
             let _ = child.wait();
         }

@@ -54,7 +54,7 @@ impl CpuQuota {
 
 impl Drop for CpuQuota {
     fn drop(&mut self) {
-        // This fails only if another process has joined the cgroup.
+        // Fails only if another process has joined the cgroup.
         let _ = fs::remove_dir(&self.directory);
     }
 }

@@ -126,8 +126,7 @@ impl Firecracker {
             Err(source) => {
                 let status = end(&mut child).and_then(|status| status.code());
                 let words = self.words.text();
-                // The API error is more useful than the exit status, and a process that was killed here has
-                // no exit status.
+                // The API error is more useful than the exit status, and processes killed here have no exit status.
                 Err(match (status, &source) {
                     (_, ApiError::Refused { .. }) | (None, _) => FirecrackerError::Api { source, words },
                     (Some(status), _) => FirecrackerError::Ended { status, words },
@@ -224,7 +223,7 @@ fn start(
 }
 
 fn end(child: &mut Child) -> Option<ExitStatus> {
-    // This fails only if the process has already exited.
+    // Fails only if the process has already exited.
     let _ = child.kill();
     child.wait().ok()
 }

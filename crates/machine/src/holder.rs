@@ -28,7 +28,7 @@ impl Holder {
         let mut child = sys::child::spawn_detached(command, label)?;
         let mut line = String::new();
         if let Some(output) = child.stdout.take() {
-            // If the holder exits first, the line is empty, which the caller treats as a failure.
+            // If the holder exits first, the line is empty. The caller treats this as a failure.
             let _ = BufReader::new(output).read_line(&mut line);
         }
         Ok(line.trim_end().to_owned())

@@ -77,13 +77,13 @@ pub trait Machine: Send {
     }
 
     /// # Errors
-    /// [`Unsupported`](std::io::ErrorKind::Unsupported) if the agent is not a process of this machine or the machine
-    /// has no CPU controller.
+    /// [`Unsupported`](std::io::ErrorKind::Unsupported) if the agent is not a process on this machine, or there is no
+    /// cgroup with a CPU controller.
     fn limit_cpu(&mut self, millicpus: Option<u32>) -> std::io::Result<()> {
         if millicpus.is_none() {
             return Ok(());
         }
-        let reason = "only an agent in a namespace of this machine can get a CPU limit";
+        let reason = "only an agent in a namespace on this machine can get a CPU limit";
         Err(std::io::Error::new(std::io::ErrorKind::Unsupported, reason))
     }
 

@@ -16,7 +16,7 @@ pub struct Namespace {
     program: PathBuf,
     arguments: Vec<String>,
     cgroups: Vec<PathBuf>,
-    // Dropped before the quota, whose cgroup must be empty.
+    // Dropped before the quota, because a removed cgroup must be empty.
     agent: AgentProcess,
     cpu_quota: Option<CpuQuota>,
 }

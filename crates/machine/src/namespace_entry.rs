@@ -18,8 +18,7 @@ pub fn visit(holder: Holder, descriptor: i32, command: &mut Command) -> io::Erro
 fn enter(holder: Holder, descriptor: i32) -> io::Result<()> {
     let process =
         holder.process()?.ok_or_else(|| io::Error::other("the process that holds it has exited"))?;
-    // The namespace is opened first, because the holder's descriptors may be inaccessible from the lab's user
-    // namespace.
+    // Open the namespace first, because the holder's descriptors may be inaccessible from the lab's user namespace.
     let namespace = NetNs::held_by(&process, descriptor)?;
     let user = UserNs::of(&process)?;
     if UserNs::owning(&namespace)? != user {

@@ -226,7 +226,7 @@ fn answer(output: ChildStdout) -> Receiver<Option<(Answer, BufReader<ChildStdout
                 _ => return,
             }
             if let Some(found) = Answer::of(String::from_utf8_lossy(&line).trim_end()) {
-                // This fails if the deadline has passed and the receiver has been dropped.
+                // Fails if the deadline has passed and the receiver has been dropped.
                 let _ = answered.send(Some((found, output)));
                 return;
             }

@@ -31,7 +31,7 @@ impl Wait {
     }
 }
 
-/// Returns the longest time of any thread, or zero if the kernel does not record it (`CONFIG_SCHED_INFO`).
+/// Returns the longest wait of any thread, or zero if the kernel does not record waits (`CONFIG_SCHED_INFO`).
 #[must_use]
 pub fn longest_wait(pids: &[u32]) -> Duration {
     let tasks = pids.iter().filter_map(|pid| fs::read_dir(format!("/proc/{pid}/task")).ok()).flatten();

@@ -69,7 +69,7 @@ impl Subprocess {
             return;
         }
         if sys::child::kill_group(&self.child).is_err() {
-            // This cannot fail for a child process.
+            // Cannot fail for a child process.
             let _ = self.child.kill();
         }
         self.ended = self.child.wait().ok();

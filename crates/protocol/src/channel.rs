@@ -16,7 +16,7 @@ use crate::message::{Hello, VERSION};
 /// The maximum length of a line, enough for a trial of 128 connections with frequent samples.
 pub const MAX_LINE: usize = 64 << 20;
 
-/// It can be changed while receiving.
+/// Can be changed while receiving.
 #[derive(Debug, Clone)]
 pub struct LineLimit(Arc<AtomicUsize>);
 

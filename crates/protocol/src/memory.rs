@@ -76,10 +76,10 @@ pub enum MemoryReply {
     Done,
 }
 
-/// How a guest used its memory since the previous telemetry.
+/// How a guest used its memory since the previous report.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryTelemetry {
-    /// Time since the previous telemetry. Zero for the first.
+    /// Time since the previous report. Zero for the first.
     pub elapsed: Nanos,
     pub source: AccessSourceKind,
     pub no_accesses_reason: Option<String>,
@@ -116,7 +116,7 @@ impl NodeMemory {
     }
 }
 
-/// Memory that is accessed about equally often.
+/// Memory accessed about equally often.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccessClass {
     pub bytes: Bytes,

@@ -86,7 +86,7 @@ pub enum Order {
     SendPackets { probe: MtuProbe, count: u32 },
     /// Operate on the guest's memory, in virtual machines only. Reply: [`Reply::Memory`].
     Memory { work: MemoryOrder },
-    /// Close the trial and discard its numbers. Reply: [`Reply::Done`].
+    /// Close the trial and discard its results. Reply: [`Reply::Done`].
     Abandon { token: Token },
 }
 

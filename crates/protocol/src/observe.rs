@@ -12,9 +12,9 @@ use crate::token::Token;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ObserveOrder {
     pub token: Token,
-    /// The reply lists those that cannot run.
+    /// The reply lists the probes that cannot run.
     pub probes: Vec<ProbeKind>,
-    /// Their children belong to the same owner.
+    /// Children of these processes belong to the same owner.
     pub subjects: Vec<Subject>,
     pub latency_breakdown: Option<BreakdownOrder>,
 }
@@ -42,7 +42,7 @@ impl Subject {
     }
 }
 
-/// A latency breakdown of messages. Only one is in flight at a time.
+/// A latency breakdown of messages. Only one message is in flight at a time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BreakdownOrder {
     pub transport: Transport,

@@ -1,4 +1,4 @@
-//! Semantic checks of a scenario, with one file per concern.
+//! Semantic checks of a scenario, one file per concern.
 
 mod addresses;
 mod devices;

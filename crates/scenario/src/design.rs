@@ -8,7 +8,7 @@ use units::Nanos;
 pub(crate) const MOST_TRIALS: u32 = 20;
 /// A result needs this many trials to count as precise. With fewer, 90 % confidence is impossible.
 pub const LEAST_PRECISE: u32 = 5;
-/// A shorter budget does not fit a single trial, and a longer one is probably a mistake.
+/// A shorter budget is too short for even one trial, and a longer one is probably a mistake.
 pub const BUDGETS: RangeInclusive<Nanos> = Nanos::from_secs(1)..=Nanos::from_secs(7 * 24 * 3600);
 /// No measurement is repeatable to better than 0.1 %, and a half-width above 50 % would be useless.
 pub const PRECISIONS: RangeInclusive<f64> = 0.001..=0.5;

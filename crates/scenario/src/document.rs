@@ -1,4 +1,4 @@
-//! The document as written, with source positions.
+//! The document as written, with source positions. Doc comments of fields are the descriptions in the JSON schema.
 
 mod device_table;
 mod families;
@@ -36,7 +36,7 @@ pub(crate) use written::As;
 
 pub(crate) const VERSION: u32 = 1;
 
-/// A Plumbline scenario: a lab, the paths through it, the workloads on them, and what is varied.
+/// A Plumbline scenario: a lab, the paths through it, the workloads on them, and the settings to vary.
 #[derive(Debug, Clone, JsonSchema)]
 #[schemars(deny_unknown_fields, title = "Plumbline scenario")]
 pub(crate) struct Document {
@@ -98,7 +98,7 @@ pub(crate) struct Document {
     pub(crate) broken: Broken,
 }
 
-/// The parts that could not be read. The checks do not report them as missing.
+/// The parts of the document that could not be read. The checks do not report them as missing.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Broken {
     pub(crate) lab: bool,

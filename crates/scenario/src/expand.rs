@@ -160,8 +160,8 @@ fn results_of(scenario: &Scenario, path: &Path, workload: &Workload) -> Vec<Plan
     choices.iter().map(|choice| result(scenario, path, workload, choice)).collect()
 }
 
-/// If a factor does not apply to a result, its devices still get the first level, to undo the settings of
-/// other results.
+/// If a factor does not apply to a result, the factor's devices still get the first level, to undo the settings
+/// of other results.
 fn result(scenario: &Scenario, path: &Path, workload: &Workload, choice: &[Option<usize>]) -> PlannedResult {
     let mut varied = workload.without_paths();
     let mut devices: BTreeMap<DeviceRef, DeviceSettings> = scenario.lab.devices.clone();
@@ -177,7 +177,7 @@ fn result(scenario: &Scenario, path: &Path, workload: &Workload, choice: &[Optio
         levels.insert(factor.name.clone(), apply_level(scenario, choice, level, &mut varied));
     }
     varied.size_writes();
-    // On existing hosts, the ports of closed connections stay in TIME-WAIT for a minute.
+    // On existing hosts, closed connections keep their ports in TIME-WAIT for a minute.
     if scenario.schedule.ports == Ports::Fixed && scenario.lab.seat(&path.from.host).is_none() {
         ports::fix(&mut varied.load, &path.name, &workload.name);
     }

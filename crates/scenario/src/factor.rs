@@ -65,7 +65,7 @@ impl Factor {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Level {
-    /// The level as it appears in the scenario and in reports, e.g. `on`, `9000` or `cross-cpu`.
+    /// As it appears in the scenario and in reports, e.g. `on`, `9000` or `cross-cpu`.
     pub label: String,
     pub setting: Setting,
 }

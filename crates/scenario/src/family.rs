@@ -1,4 +1,4 @@
-//! Address families, and how an address in one family corresponds to an address in the other.
+//! Address families, and the conversion of addresses between them.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -13,7 +13,7 @@ const BENCHMARK: [IpNet; 2] = [
 ];
 
 /// The IPv6 counterpart of an IPv4 address is this prefix followed by the IPv4 address. Prefixes are 96 bits
-/// longer, so two addresses share a network in either both families or none.
+/// longer, so two addresses share a network in both families or in neither.
 const COUNTERPARTS: Ipv6Addr = Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 0);
 const COUNTERPART_BITS: u8 = 96;
 

@@ -1,4 +1,4 @@
-//! Faults that a lab can build, to check that a run finds their cause.
+//! Faults that can be built into a lab, to check that a run identifies them.
 
 use std::fmt;
 
@@ -32,7 +32,7 @@ pub enum Fault {
     SnatPorts {
         ports: u16,
     },
-    /// The kernel tracks this many connections, and drops the packets of all other connections.
+    /// The kernel tracks this many connections, and drops the packets of all others.
     ConntrackFull {
         connections: u32,
     },

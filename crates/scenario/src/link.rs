@@ -144,7 +144,7 @@ macro_rules! sections {
 sections! {
     /// Wires between hosts, by name.
     wires: WireTable,
-    /// Guests, by name: virtual machines on a bridge, or namespaces in their place.
+    /// Guests, by name: virtual machines or namespaces on a bridge.
     guests: GuestTable,
     /// Pods, by name: namespaces on a bridge.
     pods: GuestTable,

@@ -1,4 +1,4 @@
-//! Newtypes for the names in a scenario, so that a host cannot be mistaken for a device.
+//! Newtypes for the names in a scenario, so that e.g. hosts and devices cannot be confused.
 
 use std::{fmt, str::FromStr};
 
@@ -36,7 +36,7 @@ name!(
     HostName
 );
 name!(
-    /// As in the kernel, its name has at most 15 bytes.
+    /// At most 15 bytes, as in the kernel.
     DeviceName
 );
 name!(PathName);

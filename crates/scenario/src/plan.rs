@@ -33,8 +33,7 @@ pub struct PlannedTrial {
     pub block: u32,
     pub result: usize,
     pub arm: Arm,
-    /// Trials in a block with the same number run simultaneously. A trial without a number (`None`) runs on
-    /// its own.
+    /// Trials of a block that have the same number run simultaneously. A trial without a number runs alone.
     #[serde(default)]
     pub round: Option<u32>,
 }
@@ -46,7 +45,7 @@ impl PlannedTrial {
     }
 }
 
-/// The trials to run. An adaptive run may skip some of them.
+/// The trials to run. An adaptive run may skip some.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     pub seed: u64,

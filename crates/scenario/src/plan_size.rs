@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use crate::{expand::PlanOptions, scenario::Scenario};
 
-/// It allows five trials of every pair of 1,000 hosts.
+/// Allows five trials of every pair of 1,000 hosts.
 const MOST: usize = 5_000_000;
 
 #[derive(Debug, Clone, Copy)]

@@ -7,13 +7,13 @@ use crate::names::{PathName, WorkloadName};
 
 /// Client ports are above the privileged ports and below Linux's ephemeral range (32768 to 60999).
 const FIRST: u16 = 10_000;
-/// The number of candidates for the first client port. It leaves room for the maximum of 2048 connections in
-/// both directions.
+/// The number of candidates for the first client port. It leaves room for the maximum of 2048 connections, 1024
+/// per direction.
 const CHOICES: u16 = 20_000;
 const SERVER: u16 = 9_000;
 
 /// Fixed ports give a connection the same hash in every trial, so it always uses the same queues, CPUs and
-/// links. They depend only on path and workload.
+/// links. The ports depend only on path and workload.
 pub(crate) fn fix(load: &mut WorkloadSettings, path: &PathName, workload: &WorkloadName) {
     if !load.kind().has_fixed_ports() {
         return;

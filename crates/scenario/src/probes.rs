@@ -3,7 +3,7 @@
 use samples::ProbeKind;
 use serde::{Deserialize, Serialize};
 
-/// The default number of blocks with probed trials, which is enough for an interval.
+/// The default number of blocks with probed trials. Seven trials are enough for a confidence interval.
 const USUAL_BLOCKS: u32 = 7;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

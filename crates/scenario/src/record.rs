@@ -1,4 +1,4 @@
-//! Parts of a scenario and its plan as a run records them.
+//! The parts of a scenario and its plan that a run records.
 
 use samples::{PathRecord, ResultRecord, ScenarioRecord, VmSettings, WorkloadSource};
 

@@ -1,4 +1,4 @@
-//! Resolves a document into a lab. The checks report names that do not resolve.
+//! Resolves a document into a lab. The checks report all problems.
 
 mod device;
 mod existing_host;
@@ -184,7 +184,7 @@ fn inside(lab: &Lab, tunnel: &DeviceName, host: &HostName) -> Option<IpAddr> {
     addresses.find(|(at, _)| at.host == *host && at.device == *tunnel).map(|(_, address)| address.addr())
 }
 
-/// Adds a route through the tunnel back to the pods to each egress host, unless the document contains one.
+/// Gives each egress host a route through the tunnel back to the pods, unless the document contains one.
 fn route_back(lab: &mut Lab) {
     let back = |gateway: &Gateway| {
         let via = inside(lab, &gateway.tunnel, &gateway.node)?;

@@ -1,4 +1,4 @@
-//! Generates the JSON schema of the document for editors.
+//! Generates the JSON schema of the document, for text editors.
 
 use std::mem;
 

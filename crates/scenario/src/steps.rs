@@ -18,8 +18,8 @@ struct Index<'c> {
     baselines: BTreeMap<&'c WorkloadName, usize>,
 }
 
-/// Compares each level of a factor with its first level, and each path with the largest path that it
-/// contains. All other common factors have equal levels. Any other result is compared with the baseline of
+/// Compares each level of a factor with the factor's first level, and each path with the largest path that it
+/// contains, at equal levels of all other common factors. Any other result is compared with the baseline of
 /// its workload.
 pub(crate) fn steps(results: &[PlannedResult], paths: &[Path]) -> Vec<Step> {
     let index = Index::of(results, paths);
@@ -64,7 +64,7 @@ impl<'c> Index<'c> {
         let last = |places: &[usize]| {
             places.iter().copied().rev().find(|place| agree(result, &self.results[*place]))
         };
-        // Among paths with equally many layers, the last one listed wins.
+        // Among paths with the same number of layers, the last one listed wins.
         let nearest = within.filter_map(|(layers, places)| Some((layers.len(), last(places)?))).max();
         let Some((_, nearest)) = nearest else { return Vec::new() };
         let same_path = self.of_path[&(&result.workload, &self.results[nearest].path)].iter().copied();

@@ -1,4 +1,4 @@
-//! Scenario templates with comments.
+//! Commented scenario templates.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Warns about different prefix lengths on a network segment, which are rarely intended.
+//! Warns about different prefix lengths on a network segment. They are rarely intended.
 
 use ipnet::IpNet;
 

@@ -24,14 +24,14 @@ pub struct Vm {
     pub queues: u32,
     pub vhost: bool,
     pub virtio: VirtioNet,
-    /// The host CPUs to pin the guest's CPU threads to, wrapping around if there are fewer. If empty, threads
-    /// are not pinned.
+    /// The host CPUs to pin the guest's CPU threads to, reused in order if there are too few. If empty, threads are
+    /// not pinned.
     pub cpus: Vec<u32>,
     pub monitor_cpus: Vec<u32>,
 }
 
 impl Vm {
-    /// The maximum that all boards support (288 in QEMU's hw/i386/microvm.c; 255 on q35 without an IOMMU).
+    /// The largest number that every board supports (288 in QEMU's hw/i386/microvm.c; 255 on q35 without an IOMMU).
     pub const MOST_VCPUS: u32 = 255;
     /// The least memory that fits the kernel, the image and a measurement.
     pub const LEAST_MEMORY: Bytes = Bytes(192 << 20);
@@ -107,8 +107,8 @@ pub struct VirtioNet {
 }
 
 impl VirtioNet {
-    /// The valid ring sizes, which are the powers of two between VIRTIO_NET_RX_QUEUE_MIN_SIZE and
-    /// VIRTQUEUE_MAX_SIZE in QEMU's include/hw/virtio/virtio-net.h.
+    /// The powers of two from VIRTIO_NET_RX_QUEUE_MIN_SIZE to VIRTQUEUE_MAX_SIZE (include/hw/virtio/virtio-net.h of
+    /// QEMU).
     pub const RINGS: [u32; 3] = [256, 512, 1024];
 
     /// Returns the features to set or clear, with the names from linux/virtio_net.h in lower case. A feature

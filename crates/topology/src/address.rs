@@ -20,7 +20,7 @@ pub(crate) fn add(device: &Device, address: IpNet, element: &Element) -> Request
     let mut message = create(NlMsgType::RTM_NEWADDR);
     let header = IfAddrMsg {
         ifa_family: family(address.addr()),
-        // Only IPv6 has the flag.
+        // Only IPv6 has this flag.
         ifa_flags: if address.addr().is_ipv6() { NODAD } else { 0 },
         ifa_prefixlen: address.prefix_len(),
         ifa_index: device.index,

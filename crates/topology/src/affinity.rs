@@ -13,7 +13,7 @@ pub(crate) fn read(sysfs: &Path, device: &str) -> Option<CpuAffinity> {
     let device = sysfs.join("class/net").join(device);
     let masks = |queue: &str, mask: &str| masks(&device.join("queues"), queue, mask);
     let rps = masks("rx-", "rps_cpus");
-    // If there are no queues, the device does not exist, or sysfs is no longer mounted.
+    // No queues: the device does not exist, or sysfs is no longer mounted.
     (!rps.is_empty()).then(|| CpuAffinity {
         rps,
         xps: masks("tx-", "xps_cpus"),
@@ -69,8 +69,7 @@ fn interrupts(device: &Path) -> Vec<Interrupt> {
 
 fn affinity(number: u32) -> Vec<u32> {
     let list = |file: &str| fs::read_to_string(format!("{OF_INTERRUPT}/{number}/{file}")).ok();
-    // The effective CPUs are preferred, because the interrupt controller may not be able to address all
-    // requested CPUs.
+    // Prefer the effective CPUs, because the interrupt controller may not support all requested CPUs.
     let list = list("effective_affinity_list").or_else(|| list("smp_affinity_list"));
     list.and_then(|list| cpus_of_list(&list)).unwrap_or_default()
 }

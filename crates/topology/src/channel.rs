@@ -54,7 +54,7 @@ impl Channel {
     }
 
     pub(crate) fn request_one(&self, request: MessageBuilder) -> Result<Option<Vec<u8>>, Refusal> {
-        // The acknowledgement marks the end of the reply, like the last message of a dump.
+        // Like the last message of a dump, the acknowledgement marks the end of the reply.
         Ok(self.reply(request, NLM_F_ACK)?.into_iter().next())
     }
 

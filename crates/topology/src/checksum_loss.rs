@@ -1,4 +1,4 @@
-//! Imitates a network card that does not complete checksums: forwards packets of a tap device without their virtio
+//! Imitates a network card that does not complete checksums: forwards packets from a tap device without their virtio
 //! header (linux/virtio_net.h).
 
 use std::{
@@ -67,7 +67,7 @@ impl Drop for Forwarder {
     }
 }
 
-/// Runs until it is asked to stop or the device is removed.
+/// Runs until `stop` is set or the device is removed.
 fn forward(mut queue: File, mut socket: File, stop: &AtomicBool) -> Result<(), Refusal> {
     let mut poller = Poller::new(1)?;
     poller.add(&queue, 0, Interest::Read)?;

@@ -1,4 +1,4 @@
-//! Applies the requested device settings and resets all others to their values at creation. This is idempotent.
+//! Applies the requested device settings and resets all others to their values at creation (idempotent).
 
 mod big_tcp;
 mod coalescing;

@@ -25,7 +25,7 @@ use crate::{
 };
 
 impl Topology {
-    /// Creates and verifies `lab` in new namespaces. Unsupported parts are listed in [`Topology::missing`].
+    /// Creates and verifies `lab` in new namespaces. [`Topology::missing`] lists unsupported parts.
     pub fn create(lab: &Lab) -> Result<Self, CreateError> {
         let outside = lab.outside();
         let mut creator = Creator::outside(&outside)?;
@@ -122,7 +122,7 @@ impl<'a> Creator<'a> {
             requests.extend(link::kind(link).connect(&link::element(link), &self.site)?);
         }
         for (at, address) in self.site.lab.all_addresses() {
-            // The address of a guest is assigned by the guest's kernel.
+            // The guest's kernel assigns the guest's address.
             let Some(device) = self.site.devices.find(at) else { continue };
             requests.push(address::add(device, address, &device.element));
         }

@@ -58,7 +58,6 @@ impl Devices {
         self.by_ref.values()
     }
 
-    /// Returns the MAC addresses of all devices and guests.
     pub(crate) fn macs(&self) -> impl Iterator<Item = [u8; 6]> {
         let guests = self.behind.values().flatten().filter_map(|peer| match peer {
             Peer::Mac(mac) => Some(*mac),
@@ -89,7 +88,6 @@ impl Devices {
         macs
     }
 
-    /// Returns the MAC addresses behind a bridge port.
     pub(crate) fn macs_of_port(&self, port: &DeviceRef, seen: &mut BTreeSet<DeviceRef>) -> Vec<[u8; 6]> {
         let mut macs = Vec::new();
         if !seen.insert(port.clone()) {

@@ -29,7 +29,7 @@ pub fn foreign_tap(pid: u32, number: i32, name: &str) -> Result<ForeignTapState,
             let read = || read_here(&tap.name, tap.namespace.inode(), Some(tap.header));
             tap.namespace.run_in(read).map_err(Refusal::from).flatten()
         }
-        // If the process is in another namespace, a device with this name may be a different device.
+        // If the process is in another namespace, this may be a different device with the same name.
         Err(error) => {
             let own = sys::netns::NetNs::current()?;
             let theirs = sys::netns::NetNs::open(format!("/proc/{pid}/ns/net"));

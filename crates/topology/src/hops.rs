@@ -1,8 +1,8 @@
 //! Finds the devices that packets pass between two namespaces on this machine, without sending any.
 //!
-//! The kernel's route decides where a namespace sends a packet. The search for the device that has the next
-//! hop's address then follows veth pairs, bridges, tunnels and devices on top of others. Open vSwitch bridges are not
-//! visible over netlink, so the caller provides their ports.
+//! The search finds a packet's next hop in the kernel's routes. It then follows veth pairs, bridges, tunnels and
+//! stacked devices to the device with this address. Open vSwitch bridges are not visible over netlink, so the
+//! caller provides their ports.
 
 mod segment;
 mod spaces;
@@ -25,7 +25,7 @@ use crate::{
     topology::Topology,
 };
 
-/// More hops than any reasonable path has, so that the search ends even if there is a routing loop.
+/// Ends the search in a routing loop. No reasonable path has this many hops.
 const MAX_ROUTERS: usize = 16;
 /// Ends the search if a tunnel's packets are routed into the tunnel itself.
 const MAX_DEVICES: usize = 4 * MAX_ROUTERS;
@@ -114,7 +114,7 @@ impl Hop {
     }
 }
 
-/// Appends the devices from the namespace `space` to the address `to` of the namespace `wanted`. If the walk ends
+/// Appends the devices from the namespace `space` to the address `to` in the namespace `wanted`. If the walk ends
 /// early, returns the reason.
 fn walk(
     spaces: &Spaces<'_>,
@@ -131,7 +131,7 @@ fn walk(
             break;
         }
         if spaces.has_address(space, to) {
-            return Ok(Some(format!("{} has the address {to} too", spaces.name(space))));
+            return Ok(Some(format!("{} also has the address {to}", spaces.name(space))));
         }
         let Some(hop) = spaces.next_hop(space, to)? else {
             return Ok(Some(format!(
@@ -164,8 +164,7 @@ fn walk(
         space = found.last().map_or(space, |last| last.space);
     }
     Ok(Some(
-        "the path has no end, so there is probably a routing loop, or a tunnel that carries itself"
-            .to_owned(),
+        "the path does not end; there is probably a routing loop, or a tunnel that carries itself".to_owned(),
     ))
 }
 

@@ -47,8 +47,8 @@ pub(crate) struct Site<'a> {
 }
 
 impl Site<'_> {
-    /// Creates a device on top of `over`. `write` adds attributes to the message. Its arguments are the new device
-    /// and the index of `over`.
+    /// Creates a device on top of `over`. `write` takes the new device and the index of `over`, and adds attributes
+    /// to the message.
     fn create_over(
         &self,
         noun: &str,
@@ -87,7 +87,7 @@ pub(crate) trait LinkKind {
         true
     }
 
-    /// Returns the other ends of a device, where frames that it sends are received.
+    /// Returns the devices that receive the frames sent by a device.
     fn behind(&self, _at: &DeviceRef) -> Vec<Peer> {
         Vec::new()
     }

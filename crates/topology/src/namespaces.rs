@@ -47,8 +47,8 @@ const FORWARDING: [(&str, &str); 3] = [
 /// measurements.
 const WITHOUT_IPV6: [(&str, &str); 1] = [("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")];
 
-/// Link-local addresses are needed, because a router uses them to resolve the next hop of a packet that it forwards. They
-/// can be used at once only without duplicate address detection.
+/// A router needs link-local addresses to resolve the next hop of forwarded packets. Disabling duplicate address
+/// detection makes them usable at once.
 const IPV6: [(&str, &str); 6] = [
     ("/proc/sys/net/ipv6/conf/all/disable_ipv6", "0"),
     ("/proc/sys/net/ipv6/conf/default/disable_ipv6", "0"),
@@ -65,7 +65,7 @@ const FORWARD_IPV6: (&str, &str) = ("/proc/sys/net/ipv6/conf/all/forwarding", "1
 const OWN_ADDRESSES: (&str, &str) = ("/proc/sys/net/ipv4/conf/all/arp_ignore", "1");
 
 /// Allows reusing the ports of a connection that has just closed, because all trials of a result use the same ports.
-/// By default, the kernel allows this only on loopback and after a second (ip-sysctl; configurable since Linux 6.14).
+/// By default, the kernel allows this only on loopback, after a second (ip-sysctl; configurable since Linux 6.14).
 const REUSE_PORTS: [(&str, &str); 2] =
     [("/proc/sys/net/ipv4/tcp_tw_reuse", "1"), ("/proc/sys/net/ipv4/tcp_tw_reuse_delay", "1")];
 
@@ -140,7 +140,7 @@ impl Namespaces {
         Ok(Self { hosts, runtime, on_existing: None, checksum_losses: ChecksumLosses::default() })
     }
 
-    /// Opens namespaces to read them. Their settings are not changed.
+    /// Opens namespaces without changing their settings.
     pub(crate) fn attached(all: impl IntoIterator<Item = (HostName, NetNs)>) -> Result<Self, Refusal> {
         let runtime = Arc::new(runtime()?);
         let own = NetNs::current()?;

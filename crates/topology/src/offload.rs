@@ -1,4 +1,4 @@
-//! Offloads, which are ethtool features read and set over generic netlink.
+//! Offloads: ethtool features, read and set over generic netlink.
 //!
 //! The ioctl interface does not cover all features. For example, disabling TSO with it leaves
 //! `tx-tcp-accecn-segmentation` on.

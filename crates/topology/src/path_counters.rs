@@ -37,7 +37,7 @@ pub(crate) fn read(
     let mut by_host = BTreeMap::new();
     for host in hosts {
         let links = read_back::links(namespaces, host, true)?;
-        // Read these right after the devices' own counters, because they count the same packets.
+        // Read policers right after the devices' counters, because they count the same packets.
         let first = wanted.iter().find(|at| at.host == *host).map_or("", |at| at.device.as_str());
         let policers = policers::read(namespaces, host, &links, first);
         by_host.insert(host, (links, namespaces.queue_statistics(host), qdiscs(namespaces, host)?, policers));
@@ -85,8 +85,7 @@ fn protocol_counters() -> HostCounters {
     HostCounters {
         tracked: read(TRACKED).trim().parse().ok(),
         insert_failed,
-        // `nf_ct_resolve_clash` in net/netfilter/nf_conntrack_core.c counts a dropped packet in both
-        // counters.
+        // `nf_ct_resolve_clash` (net/netfilter/nf_conntrack_core.c) counts a drop in both counters.
         table_full: dropped.saturating_sub(insert_failed),
         checksum_errors: PROTOCOLS.iter().map(|file| checksum_errors(&read(file))).sum(),
         ..HostCounters::default()

@@ -21,8 +21,8 @@ const EGRESS: u32 = 1;
 /// `NF_INET_LOCAL_OUT` and `NF_INET_POST_ROUTING`, which bridges use too.
 const LEAVING: [u32; 2] = [3, 4];
 
-/// Returns one policer per device, preferably one with a counter, and then the one with the lowest rate. Rules that
-/// name no device are attributed to `first`, the host's first device on the path.
+/// Returns one policer per device, preferring those with a counter, then the lowest rate. Rules that name no device
+/// are attributed to `first`, the host's first device on the path.
 pub(crate) fn read(
     namespaces: &Namespaces,
     host: &HostName,
@@ -66,9 +66,8 @@ pub(crate) fn read(
 /// A device, and whether the rule matches packets that leave through it.
 type Matched = (String, bool);
 
-/// Returns `None` if the rule is not a policer, or if the devices whose packets it matches are unknown. Also returns
-/// `None` if the rule has no counter and either applies only to some of the device's packets, or lets them pass for a
-/// long time before it drops any.
+/// Returns `None` if the rule is not a policer, or if its devices are unknown. A rule without a counter must apply to
+/// all of the device's packets, and its bucket must hold no more than about a second of traffic.
 fn policer(
     expressions: &[RuleExpr],
     links: &BTreeMap<u32, LinkFacts>,
@@ -103,8 +102,7 @@ fn policer(
     Some((named, policer))
 }
 
-/// Returns `None` if the rule matches e.g. a set of devices, all devices except one, or a prefix of their
-/// names.
+/// Returns `None` if the rule matches e.g. a set of devices, all devices except one, or a name prefix.
 fn device(key: MetaKey, comparison: &RuleExpr, links: &BTreeMap<u32, LinkFacts>) -> Option<Matched> {
     let RuleExpr::Cmp { op: CmpOp::Eq, data, .. } = comparison else { return None };
     let name = if matches!(key, Iif | Oif) {

@@ -1,4 +1,4 @@
-//! Detects what this kernel and process can do, by trying each in scratch namespaces.
+//! Detects the capabilities of this kernel and process by trying each in scratch namespaces.
 
 use scenario::{Lab, Layer};
 
@@ -43,7 +43,7 @@ pub fn probe() -> Vec<Capability> {
     found
 }
 
-/// Returns why this kernel does not support links with the layer, or `None` if it does or no lab can be created.
+/// Returns why this kernel does not support links with this layer, or `None` if it supports them or cannot create labs.
 #[must_use]
 pub fn missing(layer: Layer) -> Option<Refusal> {
     let refusal = |trial: &Trial| match trial.attempt {
@@ -89,7 +89,7 @@ mod tests {
         for capability in &found {
             assert!(!capability.detail.is_empty(), "{capability:?}");
         }
-        // If namespaces can be created, veth pairs can be too. All other capabilities depend on them.
+        // If namespaces can be created, so can veth pairs. All other capabilities depend on these.
         assert_eq!(found[0].available, sys::userns::has_net_admin(), "{found:?}");
     }
 }

@@ -70,7 +70,7 @@ impl Refusal {
                 "it already exists, in the scenario or on an existing host; use another number, name or address"
             }
             _ if self.is_unreachable() => "give the host an address in the network of the next hop",
-            _ => "check this part of the scenario; `plumb doctor` tests each part separately",
+            _ => "check this part of the scenario; `plumb doctor` tests each capability separately",
         }
     }
 }

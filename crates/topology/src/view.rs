@@ -35,8 +35,7 @@ impl View {
         Ok(Self { channel: if is_own { open() } else { namespace.run_in(open)? }? })
     }
 
-    /// Returns the ID by which attributes of devices in this namespace refer to `other`, if `other` has such
-    /// an ID.
+    /// Returns the ID, if any, that device attributes in this namespace use for `other`.
     pub(crate) fn id_of(&self, other: &NetNs) -> Result<Option<i32>, Refusal> {
         let mut request = MessageBuilder::new(NlMsgType::RTM_GETNSID, NLM_F_REQUEST);
         request.append(&RtGenMsg::new());

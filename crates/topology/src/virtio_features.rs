@@ -22,7 +22,7 @@ pub(crate) fn verify(
 ) -> Result<(), CreateError> {
     let host = &nic.at.host;
     for (name, on) in virtio.features() {
-        // If the driver reports no features, it is unknown which are active.
+        // Unknown if the driver reports no features.
         let is_on = features.map(|features| features.iter().any(|feature| feature == name));
         let word = |on: bool| if on { "on" } else { "off" };
         compare(host, name, &word(on), is_on.map(word).as_ref())?;
@@ -55,7 +55,7 @@ fn compare<T: PartialEq + ToString>(
     })
 }
 
-/// Parses a string of bits, in which the kernel writes bit 0 first (features_show in drivers/virtio/virtio.c).
+/// Parses a string of bits that starts with bit 0 (features_show in drivers/virtio/virtio.c).
 fn features(bits: &str) -> Option<Vec<String>> {
     let name = |bit: usize| {
         let number = format!("{bit} ");

@@ -39,7 +39,8 @@ impl Background {
         sleeper.map_err(|error| Refusal::new(format!("cannot detect stalls: {error}")))
     }
 
-    /// Compacts memory in the background, because a pass takes seconds in an emulated guest. Source: admin-guide/sysctl/vm.rst in Linux's documentation.
+    /// Compacts memory in the background, because a pass takes seconds in an emulated guest. Source:
+    /// admin-guide/sysctl/vm.rst in Linux's documentation.
     pub(super) fn compact(&self) -> Result<(), Refusal> {
         let refused = |error: io::Error| Refusal::new(format!("cannot compact memory by {COMPACT}: {error}"));
         let _ = File::options().write(true).open(COMPACT).map_err(refused)?;

@@ -151,7 +151,7 @@ fn status(key: &str) -> u64 {
 #[test]
 fn names_hostile_guest_in_error_and_limits_memory() {
     for (case, pieces) in CASES {
-        // This resets the peak RSS (proc_pid_clear_refs(5)).
+        // Resets the peak RSS (proc_pid_clear_refs(5)).
         fs::write("/proc/self/clear_refs", "5").expect("its own");
         let before = status("VmRSS:");
         let error = run(pieces);

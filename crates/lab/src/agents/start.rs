@@ -149,7 +149,7 @@ impl Agents {
         if !boot.may_hang || starts == MAX_STARTS {
             return Err(error);
         }
-        let text = format!("{error}; restarting it; no measurement was affected");
+        let text = format!("{error}; restarting the machine; no measurement was affected");
         observer.event(&Event::Notice(&text));
         self.restart(host, observer)
     }

@@ -1,4 +1,4 @@
-//! Groups of competing results of one workload and path, and which of them can still change the answer.
+//! Groups of competing results of one workload and path. Finds the results that can still change the answer.
 //!
 //! The answer consists of the best setting for the objective, the best value, and the knees of numeric
 //! factors. With `until_clear`, it is the comparison of all results of a workload.

@@ -29,8 +29,8 @@ impl<'a> Judged<'a> {
         Self { seen, block, results, fit }
     }
 
-    /// Returns the distance to the farther end of the result's interval, relative to the value, or `None` if
-    /// there are too few trials.
+    /// Returns the distance from the value to the farther end of its interval, relative to the value, or `None`
+    /// if there are too few trials.
     pub(super) fn reach(&self, result: usize) -> Option<f64> {
         let place = self.place(result)?;
         let fitted = self.fit.as_ref().and_then(|fit| fit.value(place, interval::TO_STOP));

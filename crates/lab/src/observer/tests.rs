@@ -135,8 +135,7 @@ fn reports_and_stops_silent_observer() {
     let mut orders = 0;
     let answers = move |order| {
         orders += 1;
-        // The first replies are for testing the probes and for ending that test. The last reply is for a
-        // trial.
+        // The first replies answer the test of the probes and its end, and the last reply a trial.
         let mut usual = failing(&[]);
         if orders > 3 { None } else { usual(order) }
     };

@@ -170,7 +170,6 @@ fn end_without_data_causes_no_warning() {
 
 #[test]
 fn warns_about_busy_thread_unless_it_reached_its_rate() {
-    // 9 bytes per second are 72 bit/s.
     for (rate, busy, expected) in
         [(None, 960, 0), (None, 990, 1), (Some(72.0), 990, 0), (Some(73.0), 990, 0), (Some(80.0), 990, 2)]
     {

@@ -126,7 +126,7 @@ mod tests {
         assert!(on_this_machine("web", of(groups.lines().next().expect("a cgroup"))).is_ok());
         let error = on_this_machine("web", of("4e1c0ffee")).map_err(|error| error.to_string());
         if process::user() == 0 {
-            assert!(error.is_err_and(|error| error.contains("run plumb on the machine of the container")));
+            assert!(error.is_err_and(|error| error.contains("run plumb on the container's machine")));
         }
     }
 

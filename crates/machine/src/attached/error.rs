@@ -17,7 +17,7 @@ pub enum AttachError {
     #[error("both {first} and {second} have a container `{name}`; use the container's full ID")]
     Ambiguous { name: String, first: &'static str, second: &'static str },
     #[error(
-        "process {pid} is not in the cgroup of container `{name}`; run plumb on the machine of the container, or use \
+        "process {pid} is not in the cgroup of container `{name}`; run plumb on the container's machine, or use \
          pid:N"
     )]
     Elsewhere { name: String, pid: u32 },

@@ -1,4 +1,4 @@
-//! Bridges of Open vSwitch, which `ovs-vsctl` reads from its database (ovs-vswitchd.conf.db(5), RFC 7047 for
+//! Open vSwitch bridges, read with `ovs-vsctl` from the database (ovs-vswitchd.conf.db(5); RFC 7047 describes
 //! the values).
 
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ struct Table<R> {
     data: Vec<R>,
 }
 
-/// Returns the ports by bridge, or nothing if Open vSwitch is not running. Bridges connected by patch ports
+/// Returns the ports of each bridge, or nothing if Open vSwitch is not running. Bridges connected by patch ports
 /// are merged.
 ///
 /// # Errors

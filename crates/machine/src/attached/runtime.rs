@@ -71,7 +71,7 @@ fn output(command: &mut Command, namespace: Option<&NetNs>, patience: Duration) 
     };
     let (mut printed, mut errors) = (Vec::new(), Vec::new());
     let begun = Instant::now();
-    // This starts no threads, because only a single-threaded process can enter a user namespace.
+    // Starts no threads, because only a single-threaded process can enter a user namespace.
     let end = loop {
         // Query the status first, to read everything that the program has printed.
         let status = child.try_wait();

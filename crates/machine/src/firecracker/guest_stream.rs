@@ -1,5 +1,5 @@
-//! The stream to a guest's agent, which connects during boot. It is closed when the monitor exits or the
-//! write half is dropped.
+//! The stream to a guest's agent, which connects during boot. The stream is closed when the monitor exits or
+//! the write half is dropped.
 
 use std::{
     io::{self, PipeReader, Read, Write},
@@ -129,7 +129,7 @@ impl Drop for ToGuest {
     fn drop(&mut self) {
         let mut state = self.shared.state.lock();
         if let State::Connected(stream) = &*state {
-            // This fails only if the peer has already closed the connection.
+            // Fails only if the peer has already closed the connection.
             let _ = stream.shutdown(Shutdown::Both);
         }
         *state = State::Closed;

@@ -24,7 +24,7 @@ const GUEST_CID: u32 = 3;
 /// (docs/api_requests/actions.md).
 const KERNEL_ARGUMENTS: &str = "console=ttyS0 quiet panic=-1 rootfstype=ramfs reboot=k pci=off 8250.nr_uarts=1 i8042.noaux i8042.nomux i8042.dumbkbd";
 
-/// Firecracker forwards the guest's connections to the controller's port to this socket (docs/vsock.md of
+/// When the guest connects to the controller's port, Firecracker connects to this socket (docs/vsock.md of
 /// Firecracker).
 pub(super) fn host_socket() -> String {
     format!("{VSOCK_FILE}_{VSOCK_PORT}")

@@ -26,13 +26,13 @@ const SANDBOX: &str = "on,obsolete=deny,elevateprivileges=deny,spawn=deny";
 /// After a panic, the guest and QEMU exit.
 const KERNEL_ARGUMENTS: &str = "console=ttyS0 quiet panic=-1 rootfstype=ramfs";
 /// On a busy host, an emulated timer fires late. A kernel that used it for calibration would hang during
-/// boot, or reject the TSC, which is the host's (admin-guide/kernel-parameters.txt in the kernel sources).
+/// boot, or reject the host's TSC (admin-guide/kernel-parameters.txt in the kernel sources).
 const EMULATED_KERNEL_ARGUMENTS: &str = "tsc=reliable no_timer_check";
 /// This CPU has fewer extensions than `max`, which makes emulation four times as fast and avoids hangs.
 const EMULATED_CPU: &str = "EPYC";
 /// This CPU does not generate random numbers, because they would differ between boots.
 const COUNTED_CPU: &str = "EPYC,-rdrand,-rdseed";
-/// Makes addresses and hashes equal in every boot, lets real-time threads use the whole CPU, and stops socket
+/// Makes addresses and hashes the same in every boot, lets real-time threads use the whole CPU, and stops socket
 /// buffers from growing. Neighbours are confirmed immediately and permanently, because only confirmed
 /// neighbours have a cached Ethernet header.
 const COUNTED_KERNEL_ARGUMENTS: &str = "nokaslr norandmaps mitigations=off random.trust_cpu=off random.trust_bootloader=off \
@@ -86,8 +86,8 @@ impl Arguments {
     }
 
     fn processors(&mut self, Qemu { host, vm, accelerator, nests, counter, .. }: &Qemu) {
-        // With a thread for each of several CPUs, a hypervisor's kernel sometimes crashed. With one thread
-        // for its only CPU, a nested guest hung (QEMU 7.2).
+        // In QEMU 7.2, `multi` sometimes crashed the kernel of a hypervisor with several CPUs, and `single`
+        // made nested guests hang if the hypervisor had one CPU.
         let (threads, cpu) = match accelerator {
             Accelerator::Kvm => ("", "host"),
             Accelerator::Tcg if counter.is_some() => (",thread=single", COUNTED_CPU),

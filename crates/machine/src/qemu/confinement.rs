@@ -24,7 +24,7 @@ pub(super) fn prepare(machine: &Qemu) -> Result<Confines> {
     Ok(Confines { network, identity: identity(machine)? })
 }
 
-/// Without KVM and vhost-net, QEMU opens only its own files, but on some systems only root can read them.
+/// On some systems, only root can read the kernel image. QEMU then runs as root.
 fn identity(machine: &Qemu) -> Result<Identity> {
     static STARTED: AtomicU32 = AtomicU32::new(0);
     let number = std::process::id().wrapping_add(STARTED.fetch_add(1, Ordering::Relaxed));

@@ -78,7 +78,7 @@ impl Live {
 }
 
 pub(super) fn end(child: &mut Child) -> Option<ExitStatus> {
-    // This fails only if the process has already exited.
+    // Fails only if the process has already exited.
     let _ = child.kill();
     child.wait().ok()
 }

@@ -32,8 +32,7 @@ impl Nic {
         if queues > 1 {
             device.push_str(",mq=on");
             if bus == "pci" {
-                // Each receive and transmit queue has an interrupt, as do the control queue and configuration
-                // changes.
+                // One per receive and transmit queue, one for the control queue, and one for configuration changes.
                 device.push_str(&format!(",vectors={}", 2 * queues + 2));
             }
         }

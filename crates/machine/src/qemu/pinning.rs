@@ -51,8 +51,8 @@ fn threads(pid: u32) -> io::Result<Vec<u32>> {
     Ok(numbers(&format!("/proc/{pid}/task"))?.collect())
 }
 
-/// Since Linux 6.4, vhost workers are threads of QEMU. Before, they were kernel threads (vhost_worker_create
-/// in drivers/vhost).
+/// Before Linux 6.4, vhost workers were kernel threads; now they are threads of QEMU (vhost_worker_create in
+/// drivers/vhost).
 fn vhost_workers(pid: u32) -> Vec<u32> {
     let name = format!("vhost-{pid}");
     let is_named = |task: &u32| {

@@ -106,7 +106,7 @@ impl Qmp {
         let begun = Instant::now();
         loop {
             let mut answer = self.next(patience.saturating_sub(begun.elapsed())).map_err(silent)?;
-            // This is a late reply to a command that has timed out.
+            // A late reply to a command that has timed out.
             if answer.get("id").is_some_and(|id| *id != self.last_id) {
                 continue;
             }
@@ -137,7 +137,7 @@ impl Qmp {
 
 impl Drop for Qmp {
     fn drop(&mut self) {
-        // The reader has a duplicate of this socket. This fails only if the peer has already closed it.
+        // Also ends the reader, which has a duplicate of this socket. Fails only if the peer has already closed it.
         let _ = self.to.shutdown(Shutdown::Both);
     }
 }
@@ -145,7 +145,7 @@ impl Drop for Qmp {
 fn sort(line: &str, answers: &SyncSender<Value>) -> Option<String> {
     let message = serde_json::from_str(line).unwrap_or_else(|_| Value::String(line.to_owned()));
     let Some(event) = message.get("event").and_then(Value::as_str) else {
-        // This fails if the receiver is gone or its queue is full.
+        // Fails if the receiver is gone or its queue is full.
         let _ = answers.try_send(message);
         return None;
     };

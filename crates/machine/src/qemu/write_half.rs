@@ -28,7 +28,7 @@ impl Write for HangsUp {
 
 impl Drop for HangsUp {
     fn drop(&mut self) {
-        // This fails only if the peer has already closed the socket.
+        // Fails only if the peer has already closed the socket.
         let _ = self.socket.shutdown(Shutdown::Both);
     }
 }

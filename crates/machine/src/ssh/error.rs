@@ -35,7 +35,7 @@ pub enum SshError {
         std::env::consts::ARCH
     )]
     OtherPlatform { platform: String },
-    #[error("program `{program}` is missing there; install it (Debian package coreutils)")]
+    #[error("program `{program}` is missing; install it (Debian package coreutils)")]
     Lacks { program: String },
     #[error(
         "cannot install the agent's program: {reason}; it needs about 40 MB in a private folder `plumb` in \
@@ -51,8 +51,8 @@ pub enum SshError {
     )]
     Chatter { most: u64 },
     #[error(
-        "the copy of the agent's program stopped after {copied} of {all} bytes; check the connection and the free space there, \
-         and try again"
+        "the copy of the agent's program stopped after {copied} of {all} bytes; check the connection and the host's \
+        free disk space, and try again"
     )]
     Stalled { copied: usize, all: usize },
     #[error("`ssh` could not start the agent: {reason}")]

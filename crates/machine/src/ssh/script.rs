@@ -73,8 +73,8 @@ pub(super) fn install(program: &ProgramCopy) -> String {
 const PRIVATE: &str =
     r#"private() { [ -O "$1" ] && case "$(ls -ldnL "$1")" in (?????-??-*) ;; (*) return 1 ;; esac; }"#;
 
-/// Checks the current folder only after entering it, because its path may lead elsewhere by then. Refuses a
-/// link to a folder with another name, because files are created there.
+/// Enters the folder before checking it, because its path could change in between. Refuses a link to a folder
+/// with another name, because files are created there.
 const ENTER: &str = r#"enter() { cd "$d" >/dev/null && case "$(pwd -P)" in (*/plumb) private . ;; (*) false ;; esac || { echo "$d is a link, belongs to another user or can be written by others" >&2; return 1; }; }"#;
 
 fn places(program: &ProgramCopy) -> String {

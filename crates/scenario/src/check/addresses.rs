@@ -20,8 +20,7 @@ pub(super) fn check(document: &Document, draft: &Draft, problems: &mut Vec<Probl
 
 fn outside(address: IpAddr, place: &Range<usize>) -> Option<Problem> {
     if matches!(address, IpAddr::V6(address) if address.is_unicast_link_local()) {
-        let message =
-            format!("{address} is a link-local address, which is only unique together with a device");
+        let message = format!("{address} is a link-local address and ambiguous without a device");
         let problem = Problem::new(place.clone(), message, "link-local");
         return Some(problem.help("use an address in 2001:2::/48"));
     }

@@ -35,7 +35,8 @@ fn created(document: &Document, draft: &Draft, problems: &mut Vec<Problem>) {
                         "`{}` cannot be created on `{host}`, which runs on the existing host `{seat}`",
                         device.at
                     );
-                    let help = "attach wires, bridges and overlays to hosts; a guest or pod there has only its `eth0`";
+                    let help =
+                        "attach wires, bridges and overlays to hosts; guests and pods only have `eth0`";
                     problems.push(Problem::new(device.place, message, "not possible here").help(help));
                 }
                 continue;
@@ -127,8 +128,7 @@ fn traffic(entry: &Entry<HostTable>, problems: &mut Vec<Problem>) {
     if let Some(address) = &table.address {
         let given = address.0;
         if matches!(given, IpAddr::V6(given) if given.is_unicast_link_local()) {
-            let message =
-                format!("{given} is a link-local address, which is only unique together with a device");
+            let message = format!("{given} is a link-local address and ambiguous without a device");
             let help = "use a global address of the host, or a unique local one";
             problems.push(Problem::new(address.span(), message, "link-local").help(help));
         }
@@ -153,15 +153,14 @@ fn traffic(entry: &Entry<HostTable>, problems: &mut Vec<Problem>) {
     }
 }
 
-/// Rejects `family` for paths between existing hosts, because the counterparts of their addresses are
-/// unknown.
+/// Rejects `family` for paths between existing hosts, because their addresses in the other family are unknown.
 fn families(document: &Document, scenario: &Scenario) -> Option<Problem> {
     let families = document.family.as_ref()?;
     let is_own = |end: &PathEnd| scenario.lab.existing(&end.host).is_some_and(|it| it.end(&end.host) == *end);
     let path = scenario.paths.iter().find(|path| is_own(&path.from))?;
     let message =
-        format!("`family` concerns networks of the lab, but path `{}` connects existing hosts", path.name);
-    let help = "remove it; the `address` of an existing host decides the family of its traffic";
+        format!("`family` applies to networks of the lab, but path `{}` connects existing hosts", path.name);
+    let help = "remove it; an existing host's `address` determines the family of its traffic";
     Some(Problem::new(families.span(), message, "not possible here").help(help))
 }
 

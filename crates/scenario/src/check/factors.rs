@@ -52,7 +52,7 @@ fn family(document: &Document) -> Option<Factor> {
 fn named_family(document: &Document, entry: &Entry<FactorTable>) -> Option<Problem> {
     let _key = document.family.as_ref().filter(|_| entry.name() == FAMILY)?;
     let problem =
-        Problem::new(entry.name.span(), "the key `family` is already a factor of this name", "taken");
+        Problem::new(entry.name.span(), "the key `family` already creates a factor with this name", "taken");
     Some(problem.help("choose another name"))
 }
 
@@ -128,12 +128,12 @@ fn devices(entry: &Entry<FactorTable>, vary: Vary, problems: &mut Vec<Problem>) 
     }
 }
 
-/// Rejects factors that set the same thing, because the later one would override the earlier one.
+/// Rejects factors that vary the same setting, because the later factor would override the earlier one.
 fn rivals(factors: &[WrittenFactor<'_>], problems: &mut Vec<Problem>) {
     for (index, one) in factors.iter().enumerate() {
         if let Some(rival) = factors[..index].iter().find(|other| same_thing(other, one)) {
             let (rival, name) = (rival.entry.name(), one.entry.name());
-            let message = format!("the factors `{rival}` and `{name}` set the same thing");
+            let message = format!("the factors `{rival}` and `{name}` vary the same setting");
             let help = "restrict them to different devices, paths or workloads, or merge them";
             problems.push(Problem::new(one.entry.table.vary.span(), message, "set twice").help(help));
         }

@@ -1,4 +1,4 @@
-//! Checks the faults and where they are placed.
+//! Checks faults and the devices that they are placed on.
 
 use std::ops::Range;
 
@@ -18,9 +18,9 @@ use crate::{
 
 /// The range of rates for which a token bucket can hold two large packets (see `link/wire.rs`).
 const RATES: [BitRate; 2] = [BitRate(1e6), BitRate(1e11)];
-/// The kernel's bandwidth control does not accept less than 1 ms in a period of 100 ms (sched-bwc.rst).
+/// The kernel's minimum CPU quota, 1 ms per period of 100 ms (sched-bwc.rst).
 const LEAST_CPU: Share = Share(0.01);
-/// The shortest queue still holds a packet that segmentation offload has built.
+/// Even the shortest queue holds a packet built by segmentation offload.
 const QUEUES: [Bytes; 2] = [Bytes(2 * 65_536), Bytes(1 << 30)];
 
 const PORTS: [u16; 2] = [1, 20_000];
@@ -227,14 +227,13 @@ fn misplaced(scenario: &Scenario, at: &DeviceRef, fault: Fault, place: Range<usi
             Some(Problem::new(place, message, "this fault").help("remove `rate` from the wire"))
         }
         Fault::CpuLimit { .. } if !is_end(&at.host) || scenario.lab.has_own_kernel(&at.host) => {
-            let message = format!("`{}` is not an end of a path in a namespace of this machine", at.host);
+            let message = format!("`{}` is not a path end in a namespace on this machine", at.host);
             let help = "apply the limit to a device of the client or the server";
             Some(Problem::new(place, message, "no CPU to limit").help(help))
         }
         Fault::ConntrackFull { .. } if scenario.lab.vm(&at.host).is_none() => {
             let message = format!("`{}` is not a virtual machine and shares this machine's limit", at.host);
-            let help =
-                "place the fault on a guest with `vm`; only the limit of its own kernel can be changed";
+            let help = "place the fault on a guest with `vm`, which has its own kernel and limit";
             Some(Problem::new(place, message, "no limit of its own").help(help))
         }
         Fault::SnatPorts { .. } if !scenario.lab.addresses().any(|(device, _)| device == at) => {

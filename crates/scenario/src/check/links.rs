@@ -1,4 +1,4 @@
-//! Runs the checks of each kind of link, and then traces packets that links send themselves.
+//! Runs the checks of each kind of link, then traces the packets that links themselves send.
 
 use crate::{diagnosis::Problem, document::Document, packet_walk::World, resolve::Draft};
 

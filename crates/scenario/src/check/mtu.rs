@@ -71,7 +71,7 @@ impl Fits {
         self.0.get(device).copied()
     }
 
-    /// Reports different MTUs within a network segment, in which oversized packets would be dropped silently.
+    /// Reports different MTUs within a network segment, because oversized packets would be dropped silently.
     pub(crate) fn differ(&self, one: &DeviceRef, other: &DeviceRef, what: &str) -> Option<Misfit> {
         let (first, second) = (self.of(one)?, self.of(other)?);
         let message =

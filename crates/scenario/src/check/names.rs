@@ -108,8 +108,10 @@ fn devices(draft: &Draft, problems: &mut Vec<Problem>) {
 fn device_name(at: &DeviceRef, place: &Range<usize>, problems: &mut Vec<Problem>) {
     let name = at.device.as_str();
     if name.len() > DEVICE_NAME {
-        let message =
-            format!("the device name `{name}` has {} bytes; the kernel's limit is {DEVICE_NAME}", name.len());
+        let message = format!(
+            "the device name `{name}` is {} bytes long; the kernel's limit is {DEVICE_NAME}",
+            name.len()
+        );
         problems.push(Problem::new(place.clone(), message, "too long").help("shorten it"));
     } else if !is_name(name) || RESERVED.contains(&name) {
         let message = format!("`{name}` is not a valid device name");

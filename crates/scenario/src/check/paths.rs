@@ -40,7 +40,7 @@ fn baseline(document: &Document) -> Vec<Problem> {
             return Vec::new();
         }
         let place = document.paths.iter().next().map_or(0..0, |entry| entry.name.span());
-        let help = "add `baseline = true` to the path to compare the others with";
+        let help = "add `baseline = true` to the path that others are compared with";
         return vec![Problem::new(place, "no path is marked as the baseline", "first path").help(help)];
     };
     let others = marks.map(|(name, mark)| {

@@ -1,4 +1,4 @@
-//! Checks that probes are unique, fit the schedule and support at least one workload.
+//! Checks that probes are unique, fit the schedule and apply to at least one workload.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Checks that names refer to existing things of the right kind.
+//! Checks that names refer to existing entries of the right kind.
 
 use crate::{
     diagnosis::Problem,
@@ -79,7 +79,7 @@ impl<'c> Checker<'c> {
         match (address, bridge) {
             (true, Some(bridge)) => {
                 let message = format!("{who} has both an address and a bridge");
-                let help = "set an address to route, or a bridge to bridge";
+                let help = "set an address for routing, or a bridge for bridging";
                 self.problems.push(Problem::new(bridge.span(), message, "conflicts").help(help));
             }
             (false, None) => {

@@ -1,4 +1,4 @@
-//! Checks the size of a plan before it is expanded, because 12 KB of text can ask for millions of trials.
+//! Checks the size of a plan before expanding it, because 12 KB of text can ask for millions of trials.
 
 use crate::{
     diagnosis::Problem,

@@ -1,4 +1,4 @@
-//! Device settings as written, with any keys, known or not.
+//! Device settings as written, including unknown keys.
 
 use std::borrow::Cow;
 
@@ -43,7 +43,7 @@ impl JsonSchema for DeviceTable {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "type": "object",
-            "description": "Settings of a device. Others keep the kernel's default.",
+            "description": "Settings of a device. Omitted settings keep the kernel's default.",
         })
     }
 }

@@ -1,4 +1,4 @@
-//! The address families of a lab: `family` converts the written addresses, so that a scenario is written only once.
+//! The address families of a lab. `family` converts the written addresses, so that one scenario covers both families.
 
 use std::net::IpAddr;
 

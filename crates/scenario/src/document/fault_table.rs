@@ -1,4 +1,4 @@
-//! Faults, as written. Field docs are the descriptions in the JSON schema.
+//! Faults, as written.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -7,7 +7,7 @@ use units::{BitRate, Bytes, Nanos, Share};
 use super::spanned::Spanned;
 use super::written::As;
 
-/// A fault that a device setting or a factor places: `fault = "NAME"`.
+/// A fault. Device settings and factors use it by name: `fault = "NAME"`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FaultTable {
@@ -15,22 +15,22 @@ pub(crate) struct FaultTable {
     pub(crate) kind: Spanned<FaultKind>,
     /// The rate of a `policed-port` or a `queue-limit`.
     pub(crate) rate: Option<Spanned<As<BitRate>>>,
-    /// The size of the queue of a `queue-limit`. A packet with segmentation offload needs up to 64KiB.
+    /// The queue size of a `queue-limit`. A packet with segmentation offload needs up to 64KiB.
     pub(crate) queue: Option<Spanned<As<Bytes>>>,
-    /// The largest IP packet in bytes that an `mtu-hole` lets through.
+    /// The largest IP packet that an `mtu-hole` lets through, in bytes.
     #[schemars(range(min = 576, max = 65535))]
     pub(crate) mtu: Option<Spanned<u32>>,
-    /// The limit of a `cpu-limit` in percent of one CPU.
+    /// The limit of a `cpu-limit`, in percent of one CPU.
     pub(crate) cpu: Option<Spanned<As<Share>>>,
     /// The number of source ports of `snat-ports`.
     #[schemars(range(min = 1, max = 20000))]
     pub(crate) ports: Option<Spanned<u16>>,
-    /// The number of connections that the table of a `conntrack-full` holds.
+    /// The number of connections that a `conntrack-full` can track.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub(crate) connections: Option<Spanned<u32>>,
     /// The delay of an `impairment`.
     pub(crate) delay: Option<Spanned<As<Nanos>>>,
-    /// The largest difference from the `delay` of an `impairment`.
+    /// The largest deviation from an `impairment`'s `delay`.
     pub(crate) jitter: Option<Spanned<As<Nanos>>>,
     /// The share of packets that an `impairment` drops.
     pub(crate) loss: Option<Spanned<As<Share>>>,

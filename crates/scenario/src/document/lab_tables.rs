@@ -1,4 +1,4 @@
-//! The tables that describe the lab, except links. Field docs are the descriptions in the JSON schema.
+//! The tables that describe the lab, except links.
 
 use std::net::IpAddr;
 
@@ -13,8 +13,8 @@ use super::written::As;
 use crate::vm::{Board, Monitor};
 
 /// A host: a network namespace, or an existing host if it has `at`. A namespace gets its devices from wires, bridges
-/// and overlays. For an existing host, its own network is measured; overlays, bridges, guests and pods are created in a
-/// separate namespace there.
+/// and overlays. An existing host uses its own network; overlays, bridges, guests and pods on it are created in a
+/// separate namespace.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct HostTable {
@@ -30,18 +30,18 @@ pub(crate) struct HostTable {
     /// Port to listen on as a server. Default: the workload's.
     #[schemars(range(min = 1))]
     pub(crate) port: Option<Spanned<u16>>,
-    /// A resource shared with other hosts that have the same value, e.g. the uplink of a rack. Pairs of hosts that
-    /// share an uplink are never measured at the same time. Default: none.
+    /// A shared resource, e.g. a rack's uplink: all hosts with the same value share it. Two pairs of hosts that use
+    /// the same uplink are never measured at the same time. Default: none.
     #[schemars(example = &"rack-1")]
     pub(crate) uplink: Option<Spanned<String>>,
 }
 
-/// A kind of virtual machine. Its guest boots from the plumb binary and a kernel installed on the host.
+/// A kind of virtual machine. Its guests boot from the plumb binary and a kernel installed on the host.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct VmTable {
-    /// The monitor: `qemu` or `firecracker`. Firecracker has one board and one queue pair, no vhost-net, and needs
-    /// KVM. Default: `qemu`.
+    /// The monitor: `qemu` or `firecracker`. Firecracker has a single board and queue pair, does not support
+    /// vhost-net, and needs KVM. Default: `qemu`.
     pub(crate) monitor: Option<Spanned<Monitor>>,
     /// The guest's kernel: a file, or the release or series of an installed kernel, e.g. `6.12`. Default: the newest
     /// installed kernel.
@@ -54,8 +54,8 @@ pub(crate) struct VmTable {
     /// Guest memory. Default: 512MiB.
     pub(crate) memory: Option<Spanned<As<Bytes>>>,
     /// How memory can be reclaimed from the running guest: `virtio-balloon` (by page), `virtio-mem` (in blocks of 2
-    /// MiB; half of the guest's memory is hotplugged, and it needs `q35`) or `agent` (huge pages allocated by the
-    /// guest's agent). Default: not at all.
+    /// MiB; needs `q35`; half of the guest's memory is hotplugged) or `agent` (huge pages allocated by the guest's
+    /// agent). Default: not at all.
     pub(crate) balloon: Option<Spanned<BalloonMethod>>,
     /// Queue pairs of the guest's network device, at most one per guest CPU. Default: 1.
     #[schemars(range(min = 1, max = 255))]
@@ -80,7 +80,7 @@ pub(crate) struct VmTable {
     /// process handles the packets.
     #[schemars(range(min = 256, max = 1024))]
     pub(crate) tx_ring: Option<Spanned<u32>>,
-    /// Host CPUs to pin the guest's CPUs to, wrapping around if there are fewer. Default: not pinned.
+    /// Host CPUs to pin the guest's CPUs to, reused in order if there are too few. Default: not pinned.
     #[serde(default)]
     pub(crate) cpus: Vec<Spanned<u32>>,
     /// Host CPUs for QEMU's other threads and for vhost. Default: not pinned.

@@ -1,4 +1,4 @@
-//! The `probes` table as written. Field docs are the descriptions in the JSON schema.
+//! The `probes` table as written.
 
 use std::{borrow::Cow, fmt};
 
@@ -7,8 +7,8 @@ use samples::ProbeKind;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
 
-/// Probes. In some blocks, each result gets an additional trial with these probes active. Results come from the
-/// trials without probes; the overhead of the probes is reported.
+/// Probes. In some blocks, each result gets an additional trial with these probes active. Only trials without
+/// probes count towards the result; the overhead of the probes is reported.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProbesTable {

@@ -1,4 +1,4 @@
-//! The tables that describe the run, as written. Field docs are the descriptions in the JSON schema.
+//! The tables that describe the run, as written.
 
 use std::ops::Range;
 
@@ -24,8 +24,8 @@ pub(crate) struct PathTable {
     /// The server's end, in the same form.
     #[schemars(example = &"target")]
     pub(crate) to: Spanned<String>,
-    /// All layers on the way from client to server. Plumb traces a packet, and rejects the scenario if its layers
-    /// differ. Default: the layers of the traced packet.
+    /// All layers between client and server. Plumb traces a packet, and rejects the scenario if the packet passes
+    /// other layers. Default: the layers of the traced packet.
     pub(crate) layers: Option<Spanned<Vec<Spanned<Layer>>>>,
     /// Whether the other paths are shown relative to this one. True for exactly one path. Default: true if it is
     /// the only path.
@@ -48,13 +48,13 @@ pub(crate) struct FactorTable {
     /// The values, at least two. Effects are relative to the first.
     #[schemars(length(min = 2))]
     pub(crate) values: Option<Spanned<Vec<Spanned<As<Value>>>>>,
-    /// The factor of queues that the stream count is a multiple of. Used with `times` instead of `values`.
+    /// A factor that varies queues. Each stream count is a multiple of its value. Replaces `values`; needs `times`.
     #[schemars(example = &"queues")]
     pub(crate) of: Option<Spanned<String>>,
-    /// At least two numbers to multiply the value of the factor `of` by.
+    /// The multipliers, at least two.
     #[schemars(length(min = 2))]
     pub(crate) times: Option<Spanned<Vec<Spanned<u32>>>>,
-    /// Maximum number of streams. A level that reaches it is labelled. Default: 128.
+    /// Maximum number of streams. Larger multiples are capped and labelled. Default: 128.
     #[schemars(range(min = 1, max = 1024))]
     pub(crate) most: Option<Spanned<u32>>,
     /// Paths to restrict the factor to. Default: all paths that it affects.
@@ -98,10 +98,10 @@ pub(crate) struct ScheduleTable {
     pub(crate) pause: Option<Spanned<As<Nanos>>>,
     /// Seed for the order of trials. Default: random per run, printed and stored.
     pub(crate) seed: Option<u64>,
-    /// Time budget for all trials. Each result is measured twice, and further trials go to settings that can still be
-    /// the best.
+    /// Time budget for all trials. Each result is measured twice; further trials go to settings that may still be the
+    /// best.
     pub(crate) budget: Option<Spanned<As<Nanos>>>,
-    /// Stop measuring a result once the interval of its median is within this fraction on either side.
+    /// Stop measuring a result once its median is known to within plus or minus this share.
     pub(crate) precision: Option<Spanned<As<Share>>>,
     /// How the best setting is chosen. Default: efficient.
     pub(crate) objective: Option<Spanned<Objective>>,

@@ -1,4 +1,4 @@
-//! The tables that describe workloads, as written. Field docs are the descriptions in the JSON schema.
+//! The tables that describe workloads, as written.
 
 use std::{borrow::Cow, fmt, ops::Range};
 
@@ -69,8 +69,8 @@ pub(crate) struct WorkloadTable {
     /// Balloon: `shrink` (reclaim memory from the virtual machine) or `grow` (give it back). Default: `shrink`.
     #[serde(rename = "move")]
     pub(crate) movement: Option<Spanned<BalloonMove>>,
-    /// Balloon: whether the guest has touched the reclaimed memory, so that the host has allocated it. For memory
-    /// given back: whether the test includes touching it. Default: true.
+    /// Balloon: when shrinking, whether the guest first touches the memory, so that the host allocates it; when
+    /// growing, whether the test includes touching the memory. Default: true.
     pub(crate) touched: Option<Spanned<bool>>,
     /// Balloon: whether the guest's kernel compacts its memory continuously during the test, which migrates pages.
     /// Default: false.
@@ -178,7 +178,7 @@ pub(crate) enum PlacementValue {
     Cpus(CpusTable),
 }
 
-/// CPUs by number. Thread n of an end runs on entry n of its list, modulo its length.
+/// CPUs by number. Thread n of each end runs on entry n of that end's list, modulo the list's length.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CpusTable {

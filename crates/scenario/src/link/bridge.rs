@@ -43,7 +43,7 @@ pub enum BridgeKind {
     /// The kernel's bridge.
     #[default]
     Linux,
-    /// The kernel's Open vSwitch datapath. Instead of ovs-vswitchd, plumb adds the flows. Tagged frames are dropped.
+    /// The kernel's Open vSwitch datapath. Plumb adds the flows, not ovs-vswitchd. Tagged frames are dropped.
     Ovs,
 }
 

@@ -37,8 +37,7 @@ struct Facts {
     id_header: u32,
     id: Option<Identifier>,
     udp_port: Option<u16>,
-    /// Kernel modules to load in this order before the first device is created. Some kernels lack some of
-    /// them.
+    /// Kernel modules to load, in this order, before the first device is created. Some kernels lack some modules.
     modules: &'static [&'static str],
 }
 
@@ -53,8 +52,7 @@ const UDP: u32 = 8;
 /// The SPI, the sequence number, an initialization vector of 8 bytes and a tag of 16 bytes.
 const ESP_HEADERS: u32 = 4 + 4 + 8 + 16;
 
-/// The size of the destination option that limits nested tunnels to 4 (RFC 2473, section 4.1.1). This limit is
-/// iproute2's default.
+/// The size of the destination option that limits tunnel nesting (RFC 2473, section 4.1.1; iproute2's default is 4).
 const ENCAPSULATION_LIMIT: u32 = 8;
 
 /// RFC 2890, section 2.

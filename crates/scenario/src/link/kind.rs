@@ -17,8 +17,8 @@ use crate::{
 };
 
 pub(crate) trait LinkTable {
-    /// Returns the noun for messages about the link's name, or `None` if the link's devices have the same
-    /// name and are checked separately.
+    /// Returns the noun for messages about the link's name, or `None` if that is a device name, which is checked
+    /// elsewhere.
     fn noun(&self) -> Option<&'static str> {
         None
     }
@@ -26,7 +26,6 @@ pub(crate) trait LinkTable {
     fn mtu(&self) -> Option<&Spanned<u32>> {
         None
     }
-    /// The written address family of a tunnel's packets.
     fn underlay(&self) -> Option<&Spanned<Family>> {
         None
     }
@@ -46,8 +45,7 @@ pub(crate) trait LinkTable {
     fn link(&self, resolver: &Resolver<'_>) -> Option<Link>;
     fn references(&self, checker: &mut Checker<'_>);
     fn check(&self, _document: &Document, _draft: &Draft, _problems: &mut Vec<Problem>) {}
-    /// Reports packets of the link itself that do not arrive. Runs after all links have passed their own
-    /// checks.
+    /// Reports packets sent by the link itself that do not arrive. Runs after all links have passed their checks.
     fn walk(&self, _world: &World<'_>, _draft: &Draft, _problems: &mut Vec<Problem>) {}
 }
 
@@ -73,7 +71,7 @@ pub(crate) trait LinkKind {
     fn name(&self) -> &str;
     fn layers(&self) -> Vec<Layer>;
     fn devices(&self) -> Vec<LinkDevice<'_>>;
-    /// Returns pairs of a device and the device on top of it, which receives its frames.
+    /// Returns pairs of devices. The second device is on top of the first and receives its frames.
     fn above(&self) -> Vec<(DeviceRef, &DeviceRef)> {
         Vec::new()
     }

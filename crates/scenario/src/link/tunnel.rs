@@ -20,7 +20,7 @@ use crate::{
     resolve::{Draft, Mtus, Resolver},
 };
 
-/// A tunnel between two hosts. Its device has the same name in both: the table's name, at most 15 bytes.
+/// A tunnel between two hosts. Its two devices have the table's name, at most 15 bytes.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TunnelTable {
@@ -35,7 +35,7 @@ pub(crate) struct TunnelTable {
     #[schemars(range(min = 1))]
     pub(crate) port: Option<Spanned<u16>>,
     /// Encrypts the packets of `geneve`, `gre` or `gretap` with IPsec (ESP in transport mode) under this SPI (256 or
-    /// more). Default: none, no encryption.
+    /// more). Default: no encryption.
     #[schemars(range(min = 256))]
     pub(crate) spi: Option<Spanned<u32>>,
     /// Address family of the tunnel's packets. Default: the family of the underlying device's address.
@@ -161,7 +161,7 @@ impl Entry<TunnelTable> {
         let ports = tunnels.filter_map(|other| Some((other.name(), other.port()?)));
         let mut ports = ports.chain(overlays.map(|other| (other.name(), other.port())));
         if let Some((other, port)) = ports.find(|(_, port)| Some(*port) == self.port()) {
-            let message = format!("UDP port {port} is already used by `{other}` in a shared host");
+            let message = format!("UDP port {port} is already used by `{other}` on the same host");
             let place = self.table.port.as_ref().map_or_else(|| self.name.span(), Spanned::span);
             problems.push(Problem::new(place, message, "duplicate port").help("use another `port`"));
         }
@@ -274,7 +274,7 @@ pub struct Tunnel {
     pub encapsulation: Encapsulation,
     pub id: Option<u32>,
     pub port: Option<u16>,
-    /// The tunnel's packets are encrypted by ESP in transport mode under this SPI.
+    /// If set, the tunnel's packets are encrypted by ESP in transport mode under this SPI.
     #[serde(default)]
     pub spi: Option<u32>,
     pub mtu: u32,
@@ -292,7 +292,7 @@ impl Tunnel {
         self.ends.iter().map(|end| end.local).filter(|local| *local != UNKNOWN)
     }
 
-    /// Identifies the tunnel's packets. GRE has no port.
+    /// GRE has no port.
     fn flow(&self) -> (bool, Option<u16>, BTreeSet<IpAddr>) {
         (self.encapsulation.encrypts(), self.port, self.locals().collect())
     }

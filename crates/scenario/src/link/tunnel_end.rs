@@ -21,7 +21,7 @@ use crate::{
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EndTable {
-    /// The device that carries the tunnel. Its address is the tunnel endpoint. Not set on an existing host, because
+    /// The device that carries the tunnel. Its address is the tunnel endpoint. Not allowed on an existing host, where
     /// the host's own network carries the tunnel.
     pub(crate) over: Option<Spanned<String>>,
     /// Address of the tunnel device, for routing packets into the tunnel.
@@ -137,8 +137,8 @@ impl Section<EndTable> {
         }
     }
 
-    /// Reports tunnels whose packets do not reach the other ends. Existing hosts are skipped, because the
-    /// network between them is unknown.
+    /// Reports tunnel packets that do not reach the other ends. Existing hosts are skipped, because the network
+    /// between them is unknown.
     pub(super) fn walk(&self, ends: &[TunnelEnd], world: &World<'_>, problems: &mut Vec<Problem>) {
         for near in ends.iter().filter(|near| !near.existing) {
             let others = ends.iter().filter(|far| far.at != near.at && !far.existing);

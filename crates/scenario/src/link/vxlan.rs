@@ -26,7 +26,7 @@ fn encapsulation(underlay: Family) -> u32 {
 /// The port assigned by IANA.
 const PORT: u16 = 4789;
 
-/// A VXLAN overlay. Its device has the same name in each member: the table's name, at most 15 bytes.
+/// A VXLAN overlay. Its device on each member has the table's name, at most 15 bytes.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct VxlanTable {
@@ -54,8 +54,7 @@ impl Entry<VxlanTable> {
         self.table.port.as_deref().copied().unwrap_or(PORT)
     }
 
-    /// Rejects overlays that mix lab namespaces with existing hosts, because lab namespaces and existing
-    /// hosts are not connected.
+    /// Rejects overlays that mix lab namespaces with existing hosts, because the two are not connected.
     fn mixed_members(&self, document: &Document, problems: &mut Vec<Problem>) {
         let is_existing = |member: &&Entry<EndTable>| document.existing(member.name()).is_some();
         let members = || self.table.members.iter();
@@ -72,12 +71,12 @@ impl Entry<VxlanTable> {
         }
     }
 
-    /// Rejects `underlay` if a member is an existing host, whose `address` decides the family.
+    /// Rejects `underlay` if a member is an existing host. The host's `address` determines the family.
     fn underlay_of_existing(&self, document: &Document) -> Option<Problem> {
         let place = self.table.underlay.as_ref()?.span();
         let host = self.table.members.names().find(|host| document.existing(host).is_some())?;
         let message = format!("the tunnel's packets use the network of the existing host `{host}`");
-        let help = "remove it; the `address` of an existing host decides the family of the tunnel's packets";
+        let help = "remove it; an existing host's `address` determines the family of the tunnel's packets";
         Some(Problem::new(place, message, "no effect").help(help))
     }
 
@@ -104,7 +103,7 @@ impl Entry<VxlanTable> {
             .filter(|other| self.table.members.names().any(|host| other.table.members.get(host).is_some()))
             .last();
         if let Some(other) = clash.map(Entry::name) {
-            let message = format!("VNI {vni} on port {port} is already used by `{other}` in a shared host");
+            let message = format!("VNI {vni} on port {port} is already used by `{other}` on the same host");
             let problem = Problem::new(self.table.vni.span(), message, "duplicate VNI");
             problems.push(problem.help("use another VNI"));
         }
@@ -235,8 +234,7 @@ impl LinkKind for Vxlan {
         for member in &mut self.members {
             let Some(existing) = lab.existing(&member.at.host) else { continue };
             member.underlay = existing.end(&member.at.host).device.device;
-            // Never send packets to a host without an agent of this run: other software there may use the
-            // port.
+            // Never send packets to hosts without an agent of this run. Other software there may use the port.
             member.local = existing.address.filter(|_| existing.mtu.is_some()).unwrap_or(UNKNOWN);
         }
         if self.mtu == UNKNOWN_MTU {

@@ -25,7 +25,7 @@ pub(crate) struct WireTable {
     pub(crate) pair: PairKind,
     /// Addresses of both ends, in the same order; `none` for a bridge port. Default: none.
     pub(crate) addresses: Option<[Spanned<As<Option<IpNet>>>; 2]>,
-    /// MTU of both ends, in bytes of IP packet. Default: 1500.
+    /// MTU of both ends, in bytes. Default: 1500.
     #[schemars(range(min = 576, max = 65535))]
     pub(crate) mtu: Option<Spanned<u32>>,
     /// Rate limit for each direction. Default: none.
@@ -62,8 +62,7 @@ impl LinkTable for Entry<WireTable> {
     fn made_mtu(&self, _: &Document, mtus: &Mtus) -> Option<u32> {
         let [one, other] = self.table.between.each_ref().map(|end| mtus.set(&end.0));
         let written = self.table.mtu.as_ref().map_or(Mtus::DEFAULT, |mtu| **mtu);
-        // If a device setting gives both ends the same MTU, use it here, so that devices on top of the wire
-        // fit.
+        // If device settings give both ends the same MTU, use it now, so that devices on top of the wire fit.
         Some(one.filter(|_| one == other).unwrap_or(written))
     }
 

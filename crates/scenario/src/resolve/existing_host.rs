@@ -1,4 +1,4 @@
-//! Resolves how to reach an existing host. The checks report any problems.
+//! Resolves how to reach an existing host.
 
 use crate::{
     document::HostTable,

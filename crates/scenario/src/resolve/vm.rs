@@ -1,4 +1,4 @@
-//! Resolves a kind of virtual machine. The checks report any problems.
+//! Resolves a kind of virtual machine.
 
 use crate::{
     document::{Spanned, Switch, VmTable},
@@ -27,7 +27,7 @@ pub(crate) fn vm(table: &VmTable) -> Vm {
     }
 }
 
-/// Disabling checksum offload also disables packets larger than the MTU, which depend on it (VIRTIO 1.2,
+/// Disabling checksum offload also disables packets larger than the MTU, because they depend on it (VIRTIO 1.2,
 /// section 5.1.3.1).
 fn virtio(table: &VmTable) -> VirtioNet {
     let csum = table.csum.map(Switch::is_on);

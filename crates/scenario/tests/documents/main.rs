@@ -1,4 +1,4 @@
-//! Tests of plans and diagnostics. They share a binary, because linking takes as long as running them.
+//! Tests of plans and diagnostics. They share a binary, because linking takes as long as the tests.
 
 mod builtins;
 mod guests;

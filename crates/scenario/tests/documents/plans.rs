@@ -366,7 +366,7 @@ fn estimates_duration_of_fixed_bytes_at_a_rate() {
     assert!(fast < 1.0 && (10.0..11.0).contains(&slow), "{fast} {slow}");
 }
 
-/// Hosts take the place of paths. The first is the baseline, and device factors do not apply.
+/// Hosts replace paths. The first host is the baseline, and device factors do not apply.
 #[test]
 fn single_ended_workload_has_one_result_per_host() {
     let text = "schema = 1\nname = \"t\"\ntitle = \"t\"\n[hosts.a]\n[hosts.b]\n[workloads.touch]\n\

@@ -21,8 +21,8 @@ use crate::{
 };
 
 /// Source: `virtnet_set_coalesce` in drivers/net/virtio_net.c.
-const OF_VIRTIO: &str = "a virtio device supports rx-frames 1, tx-frames 0 or 1, and no times, unless its monitor \
-                         offers coalescing (VIRTIO_NET_F_NOTF_COAL), which QEMU does not";
+const OF_VIRTIO: &str = "a virtio device supports only rx-frames 1 and tx-frames 0 or 1, unless its monitor \
+                         offers coalescing (VIRTIO_NET_F_NOTF_COAL); QEMU does not";
 
 /// `IFF_UP`.
 const UP: u32 = 1;
@@ -124,8 +124,7 @@ fn while_down(
     kernel.change_link(device, message)?;
     let done = work(kernel);
     kernel.change_link(device, link_up(device.index))?;
-    // The kernel has already recreated the routes of the device's own addresses and rejects them here, so errors
-    // are ignored.
+    // Ignore errors, because the kernel has already recreated the routes of the device's own addresses.
     kernel.namespaces.channel(&device.at.host).transact(routes.iter().map(|route| restore(route)))?;
     done
 }

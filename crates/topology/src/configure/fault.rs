@@ -1,5 +1,5 @@
-//! The fault of a device: an nftables table per device, with the fault in the comment of its rule. Some kinds also have
-//! a queueing discipline at the root of the device (tc-tbf(8), tc-netem(8)).
+//! Builds device faults. Each faulty device has an nftables table, in which the comment of a rule names the fault. Some
+//! faults also need a queueing discipline at the root of the device (tc-tbf(8), tc-netem(8)).
 
 use std::{fmt, fs, io};
 
@@ -35,13 +35,13 @@ const CHAIN: &str = "fault";
 /// A packet built by segmentation offload can be as large as 64 KiB, and a policer must let several pass in a row.
 const POLICED_BURST: u32 = 4 * 65_536;
 const QUEUE_BURST: u64 = 2 * 65_536;
-/// For an MTU hole, only the size of the peak rate's bucket matters, because it is the largest frame that passes. The
-/// rates (in bytes per second) exceed the rate of any virtual device.
+/// An MTU hole depends only on the size of the peak rate's bucket, i.e. the largest frame that passes. The rates
+/// (bytes per second) exceed that of any virtual device.
 const HOLE_RATE: u64 = 12_500_000_000;
 const HOLE_PEAK: u64 = 2 * HOLE_RATE;
 const HOLE_BURST: u64 = 1 << 20;
 const HOLE_QUEUE: u64 = 10 << 20;
-/// By default, netem drops packets when 1000 are delayed.
+/// With the default of 1000, netem would drop delayed packets.
 const NETEM_QUEUE: u32 = 1_000_000;
 const ETHERNET_HEADER: u32 = 14;
 /// The numbers of ICMP (RFC 792) and ICMPv6 (RFC 4443).
@@ -104,7 +104,7 @@ impl DeviceSetting for Placed {
         original: &OnDevice,
         requested: &DeviceSettings,
     ) -> Result<OnDevice, ConfigureError> {
-        // The lab limits the CPU time of its agents itself.
+        // CPU limits apply to agents, not to devices.
         let on_device = |fault: &Fault| !matches!(fault, Fault::CpuLimit { .. });
         let Some(placed) = &requested.fault else { return Ok(*original) };
         Ok(OnDevice(placed.fault.filter(on_device)))
@@ -197,7 +197,7 @@ fn losing_tap(kernel: &Kernel<'_>, device: &Device) -> Result<u32, Refusal> {
     Ok(index)
 }
 
-/// Limits the number of tracked connections. The kernel refuses this outside of its first network namespace.
+/// Limits the number of tracked connections. The kernel allows this only in the initial network namespace.
 #[expect(clippy::disallowed_methods, reason = "settings of the kernel are files")]
 fn limit_tracking(kernel: &Kernel<'_>, device: &Device, most: Option<u32>) -> Result<(), Refusal> {
     let write = || -> io::Result<()> {
@@ -208,7 +208,7 @@ fn limit_tracking(kernel: &Kernel<'_>, device: &Device, most: Option<u32>) -> Re
     Ok(written.unwrap_or_else(|| Err(io::ErrorKind::NotFound.into()))?)
 }
 
-/// A path MTU that a host learned without the fault would hide the hole. Unprivileged users cannot flush the cache, and IPv6
+/// A path MTU learned before the fault would hide the hole. Unprivileged users cannot flush the cache, and IPv6
 /// flushes only expired routes.
 #[expect(clippy::disallowed_methods, reason = "settings of the kernel are files")]
 fn forget_path_mtus(kernel: &Kernel<'_>) {
@@ -232,7 +232,7 @@ fn translate(transaction: Transaction, device: &Device, ports: Option<u16>) -> R
     Ok(transaction.add_table(table.as_str(), Family::Inet).add_chain(chain).add_rule(rule))
 }
 
-/// The expressions of each rule. A rule without a verdict only records the fault of the device.
+/// Returns each rule's expressions. A rule without a verdict only records the fault.
 fn rules(fault: Fault, tap: Option<u32>) -> Vec<Vec<Expr>> {
     match fault {
         Fault::PolicedPort { bits_per_second } => {

@@ -1,4 +1,4 @@
-//! Offloads, which are ethtool features that are set by name.
+//! Offloads: ethtool features, set by name.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -134,8 +134,8 @@ fn target(original: &Features, requested: Offloads) -> BTreeMap<String, bool> {
     target
 }
 
-/// Selects the features that were enabled at creation, because the kernel never enables some others by default
-/// (`tx-tcp-mangleid-segmentation`). If no feature was enabled at creation, selects all of them.
+/// Selects the features that were enabled at creation, because the kernel leaves others off by default
+/// (`tx-tcp-mangleid-segmentation`). If none was enabled at creation, selects all.
 fn selected<'a>(original: &'a Features, offload: &Offload) -> Vec<&'a str> {
     let own: Vec<_> = original.0.iter().filter(|(name, _)| (offload.is)(name)).collect();
     let enabled: Vec<_> = own.iter().filter(|(_, on)| **on).map(|(name, _)| name.as_str()).collect();

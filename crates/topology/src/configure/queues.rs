@@ -1,4 +1,4 @@
-//! Queues, which are ethtool channels. Separate receive and transmit channels are set to the same number.
+//! Queues, i.e. ethtool channels. Separate receive and transmit channels are set to the same number.
 
 use std::{fmt, time::Duration};
 
@@ -14,7 +14,7 @@ use crate::{
     trial::{Attempt, Trial},
 };
 
-/// How often to check whether links have their carrier again, over 2 s in total.
+/// How many times to check for the carrier of links, over 2 s in total.
 const LOOKS: usize = 200;
 const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(10);
 

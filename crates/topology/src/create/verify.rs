@@ -1,7 +1,7 @@
 //! Waits until a new lab can carry traffic.
 //!
-//! The kernel propagates a carrier to the bridge from a work queue. After the first hundred devices, this can take up
-//! to a second.
+//! A bridge learns of a port's carrier through a kernel work queue. With more than a hundred devices, this can take
+//! up to a second.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -43,7 +43,7 @@ impl Creator<'_> {
                 break;
             }
             for some in without_carrier.chunks(ANSWERS_AT_ONCE) {
-                // Errors are ignored, because all links are read again below.
+                // Ignore errors, because all links are read again below.
                 let _ = channel.transact(read_back::link_requests(some));
             }
             links = read_back::links(&self.site.namespaces, host, false)?;
@@ -66,7 +66,7 @@ impl Creator<'_> {
 
     fn verify_device(&self, device: &Device, link: Option<&LinkFacts>) -> Result<(), CreateError> {
         let Some(link) = link else {
-            return Err(differs(&device.at, "presence", "a device", "none"));
+            return Err(differs(&device.at, "state", "present", "missing"));
         };
         let at = &device.at;
         compare(at, "name", at.device.as_str(), link.name.as_str())?;

@@ -77,7 +77,7 @@ impl LinkKind for Bridge {
     }
 
     /// The MTU of a bridge follows its ports until it is first changed (net/bridge/br_device.c). So the bridge is
-    /// created with a larger MTU, which is then changed.
+    /// created with a larger MTU, and then set to its own.
     fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, CreateError> {
         if self.kind == BridgeKind::Ovs {
             return ovs::create(self, element, site);

@@ -36,7 +36,7 @@ pub struct Tap {
     pub mac: [u8; 6],
 }
 
-/// Derives a locally administered unicast address (IEEE 802, section 8.2) that differs from all generated ones.
+/// Derives a locally administered unicast address (IEEE 802, section 8.2) that differs from all generated addresses.
 pub(crate) fn mac(address: IpAddr) -> [u8; 6] {
     let [a, b, c, d] = match address {
         IpAddr::V4(address) => address.octets(),

@@ -1,5 +1,5 @@
-//! Open vSwitch bridges: a kernel datapath (linux/openvswitch.h) with flows from each port to each destination, and for
-//! multicast frames.
+//! Open vSwitch bridges: a kernel datapath (linux/openvswitch.h) with a flow from each port to each destination, and
+//! with flows for multicast frames.
 
 use std::collections::BTreeSet;
 
@@ -98,7 +98,7 @@ pub(super) fn forward(bridge: &Bridge, site: &Site<'_>) -> Result<(), Refusal> {
 struct Port {
     number: u32,
     macs: Vec<[u8; 6]>,
-    /// Whether devices of the lab may be behind the port without being in `macs`, such as macvlans.
+    /// Whether lab devices that are not in `macs`, such as macvlans, may be behind the port.
     is_uplink: bool,
 }
 
@@ -169,7 +169,7 @@ impl<'a> Datapath<'a> {
     }
 }
 
-/// The key of a packet with this destination, or its mask. The source address is ignored.
+/// Appends the key for packets to this destination, or its mask. The source address is ignored.
 fn append_key(message: &mut MessageBuilder, attribute: u16, from: u32, destination: [u8; 6]) {
     let key = message.nest_start(attribute);
     // OVS_KEY_ATTR_IN_PORT and _ETHERNET (struct ovs_key_ethernet).

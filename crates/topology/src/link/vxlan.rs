@@ -47,7 +47,7 @@ const BRIDGE: u8 = 7;
 const PERMANENT: u16 = 0x40 | 0x80;
 /// `NTF_SELF` selects the table of the tunnel device rather than the bridge.
 const SELF: u8 = 0x02;
-/// The entry for addresses that have no entry of their own (head-end replication).
+/// The entry for addresses without an entry of their own (head-end replication).
 const ALL: [u8; 6] = [0; 6];
 
 pub(crate) fn smallest() -> Lab {
@@ -126,7 +126,7 @@ impl LinkKind for Vxlan {
         let mut requests = Vec::new();
         for member in &self.members {
             let device = devices.get(&member.at, element)?;
-            // Skip hosts that have not reported an address, because they are not on the paths of the run.
+            // Skip hosts that have not reported an address. They are not on the run's paths.
             let reported = |other: &&TunnelEnd| other.at != member.at && !other.local.is_unspecified();
             for other in self.members.iter().filter(reported) {
                 let behind = devices.macs_behind(devices.get(&other.at, element)?);

@@ -49,7 +49,7 @@ fn target_sees_egress_address_in_both_families() {
     assert_eq!(counted.hosts[0].translated, Some(2), "one packet of each connection passes the rules");
 }
 
-/// The MTU that a scenario computes for a device must fill the frames on its link exactly.
+/// Packets as large as a device's computed MTU must exactly fill the frames on the wire.
 #[test]
 fn computed_overhead_equals_that_of_captured_frames() {
     if !can_create_namespaces("computed_overhead_equals_that_of_captured_frames") {

@@ -75,7 +75,7 @@ fn reads_rate_limits_of_packet_filters() {
     let ingress = "netdev p { chain c { type filter hook ingress device eth0";
     let forward = "inet p { chain c { type filter hook forward";
     let input = "inet p { chain c { type filter hook input";
-    // `wanted` has the values of `leaving` and `uncounted`.
+    // `wanted` is (`leaving`, `uncounted`).
     for (chain, rules, wanted) in [
         (ingress, format!("{over} drop"), Some((false, true))),
         (ingress, format!("{over} counter drop"), Some((false, false))),

@@ -249,7 +249,7 @@ pub(crate) fn meet([from, to]: [&NetNs; 2], address: &str) -> IpAddr {
         stream.read_exact(&mut bytes)?;
         io::Result::Ok(bytes)
     });
-    // If the client fails, the server thread waits until the process ends, so panic here with the reason.
+    // Panic here with the reason, because the server thread waits forever if the client fails.
     let echoed = client.expect("a namespace of the lab");
     assert_eq!(&echoed.unwrap_or_else(|error| panic!("cannot reach {address}: {error}")), b"hello");
     server.join().expect("no panic").expect("the client got a reply")

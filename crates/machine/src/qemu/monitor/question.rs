@@ -30,8 +30,8 @@ pub enum MonitorError {
         source: io::Error,
     },
     #[error(
-        "the monitor {} did not send a greeting within {} s; it may have another client, since a monitor accepts one client at a time, or it \
-         is not a QMP monitor",
+        "the monitor {} did not send a greeting within {} s; it may not be a QMP monitor, or it may have another \
+        client (a monitor accepts one client at a time)",
         at.display(), PATIENCE.as_secs()
     )]
     Taken { at: PathBuf },

@@ -16,8 +16,7 @@ use crate::{
     workload::Workload,
 };
 
-/// The maximum number of results in a plan with factors. A plan with more pairs of path and workload may have
-/// one result per pair.
+/// The maximum number of results in a plan with factors. One result per path and workload is always allowed.
 const CELLS: usize = 2000;
 
 pub(crate) fn fit(document: &Document, scenario: &Scenario) -> Vec<Problem> {
@@ -123,7 +122,7 @@ fn spin_on_one_cpu(document: &Document, scenario: &Scenario) -> Option<Problem> 
 }
 
 fn too_many(document: &Document, scenario: &Scenario) -> Option<Problem> {
-    // Without factors, many results only mean many pairs of hosts, so there is no limit.
+    // Without factors, many results just mean many pairs of hosts, so there is no limit.
     let last = document.factors.iter().last()?;
     let results = pairs(scenario).map(|(path, workload)| {
         let applied = scenario.factors.iter().filter(|factor| factor.applies_to(path, workload));
@@ -133,7 +132,7 @@ fn too_many(document: &Document, scenario: &Scenario) -> Option<Problem> {
         results.fold((0, 0_usize), |(least, sum), results| (least + 1, sum.saturating_add(results)));
     let most = CELLS.max(least);
     let message = format!("the scenario has {results} results; the limit is {most}");
-    let help = "a factor multiplies the results of every path and workload that it applies to; restrict it with \
+    let help = "a factor multiplies the results of the paths and workloads that it applies to; restrict it with \
                 `paths` and `workloads`, or use fewer values";
     (results > most).then(|| Problem::new(last.name.span(), message, "too many combinations").help(help))
 }

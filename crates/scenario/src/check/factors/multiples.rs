@@ -1,4 +1,4 @@
-//! Stream counts as multiples of another factor: `of`, `times` and `most` instead of `values`.
+//! Factors that multiply the value of another factor: `of`, `times` and `most` instead of `values`.
 
 use std::collections::BTreeSet;
 
@@ -53,14 +53,14 @@ pub(super) fn levels(entry: &Entry<FactorTable>, vary: Vary, problems: &mut Vec<
     levels
 }
 
-/// A factor with invalid values counts as known.
+/// Reports unknown factors in `of`. A factor with invalid values counts as known.
 pub(super) fn unknown(document: &Document, factors: &[WrittenFactor<'_>]) -> Vec<Problem> {
     let numbers = factors.iter().filter(|one| one.vary.is_counted());
     let names: Vec<&str> = numbers.map(|one| one.entry.name()).collect();
     let written = document.factors.iter().filter_map(|entry| entry.table.of.as_ref());
     let wrong = written.filter(|of| !names.contains(&of.as_str()));
     let problem = |of: &Spanned<String>| {
-        let message = format!("no factor of queues is named `{of}`");
+        let message = format!("no factor named `{of}` varies queues");
         let help = nearest::advice(of, "factors", names.iter().copied());
         Problem::new(of.span(), message, "not a factor of queues").help(help)
     };

@@ -15,7 +15,7 @@ pub(super) const STREAMS: &str = "streams";
 pub(super) static ALL: [Word<Setting>; 9] = [
     Word {
         word: STREAMS,
-        about: "Parallel connections of streams: integers, or multiples of the queues (`of`, `times`).",
+        about: "Number of parallel connections: integers, or multiples of the number of queues (`of`, `times`).",
         values: Values::Numbers {
             range: COUNTS,
             describe: |streams| format!("{streams} streams are"),
@@ -57,7 +57,7 @@ pub(super) static ALL: [Word<Setting>; 9] = [
     },
     Word {
         word: "rate",
-        about: "Rate limit per connection of a stream, or `unlimited`.",
+        about: "Rate limit per stream connection, or `unlimited`.",
         values: Values::Texts(&["1Gbit/s", "unlimited"], rate),
     },
     Word {

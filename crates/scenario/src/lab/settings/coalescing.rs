@@ -7,7 +7,7 @@ use samples::Coalescing;
 use super::{DeviceSetting, DeviceSettings};
 use crate::values::{Values, Word};
 
-/// Drivers may have tighter limits, which are reported when the setting cannot be applied.
+/// Drivers may have tighter limits. Applying the setting then fails with the driver's error.
 const RANGE: RangeInclusive<u32> = 0..=65_535;
 
 pub(super) struct Interrupts;

@@ -1,4 +1,4 @@
-//! The MTU of a device, which is the maximum size of an IP packet in bytes.
+//! The MTU of a device: the maximum size of an IP packet, in bytes.
 
 use std::ops::RangeInclusive;
 

@@ -47,8 +47,8 @@ impl DeviceSetting for Rings {
         (one.rx.is_some() && other.rx.is_some()) || (one.tx.is_some() && other.tx.is_some())
     }
 
-    /// Enlarges the receive ring that the guest's device is created with, because the monitor sets the
-    /// maximum. QEMU does not support larger transmit rings for tap devices.
+    /// Enlarges the receive ring at creation, because the guest cannot exceed the monitor's setting. QEMU does not
+    /// support larger transmit rings for tap devices.
     fn make_room(&self, lab: &mut Lab, device: &DeviceRef, settings: &DeviceSettings) {
         let [usual, .., most] = VirtioNet::RINGS;
         let Some(rx) = settings.rings.rx.filter(|rx| *rx > usual) else { return };

@@ -1,4 +1,4 @@
-//! Tests problems of existing hosts, i.e. invalid settings and unsupported devices or workloads.
+//! Tests problems of existing hosts: invalid settings, and unsupported devices or workloads.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -264,7 +264,7 @@ fn reports_unsupported_devices_of_existing_host() {
             "vni = 100\nunderlay = \"ipv6\"",
             "\"ipv6\"",
             "use the network of the existing host `a`",
-            "`address` of an existing host",
+            "existing host's `address`",
         ),
     ] {
         assert!(OVERLAY.contains(from), "outdated case: {from}");
@@ -395,7 +395,7 @@ fn reports_invalid_pairs() {
 #[test]
 fn reports_families_and_link_local_addresses_of_existing_hosts() {
     let text = TWO.replacen("title", "family = [\"ipv6\"]\ntitle", 1);
-    check_text(&text, "[\"ipv6\"]", "path `there` connects existing hosts", "`address` of an existing host");
+    check_text(&text, "[\"ipv6\"]", "path `there` connects existing hosts", "existing host's `address`");
     let text = TWO.replacen("10.0.0.2", "fe80::2", 1);
     check_text(&text, "\"fe80::2\"", "fe80::2 is a link-local address", "a global address");
 }

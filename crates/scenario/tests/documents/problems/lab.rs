@@ -494,7 +494,7 @@ fn reports_invalid_families() {
         BOTH,
         (from, to),
         "family]",
-        "is already a factor of this name",
+        "already creates a factor with this name",
         "another name",
     );
 }

@@ -46,7 +46,7 @@ fn reports_invalid_factor_values() {
 #[test]
 fn reports_factors_for_the_same_setting() {
     let more = "[factors.more]\nvary = \"tso\"\ndevices = [\"egress:eth0\"]\nvalues = [\"on\", \"off\"]\n\n[schedule]";
-    let message = "the factors `underlay-offload` and `more` set the same thing";
+    let message = "the factors `underlay-offload` and `more` vary the same setting";
     check("egress-gateway", ("[schedule]", more), "vary = \"tso\"", message, "merge them");
     let (from, to) = ("vary = \"offload\"", "vary = \"ofload\"");
     check("egress-gateway", (from, to), to, "`ofload` is not a known setting", "did you mean `offload`?");
@@ -189,7 +189,7 @@ fn reports_invalid_multiples() {
         name,
         ("of = \"queues\"", "of = \"queue\""),
         "of =",
-        "no factor of queues is named `queue`",
+        "no factor named `queue` varies queues",
         "did you mean `queues`?",
     );
     check(name, ("of = \"queues\"", ""), "vary = \"streams\"", "`of` is missing", "of = \"queues\"");
@@ -220,7 +220,7 @@ fn reports_invalid_ring_sizes() {
         format!("[factors.{name}]\nvary = \"{word}\"\ndevices = [\"client:eth0\"]\nvalues = [256, 512]\n\n")
     };
     let both = factor("one", "ring-size") + &factor("two", "tx-ring") + from;
-    check(name, (from, &both), "vary = \"tx-ring\"", "`one` and `two` set the same thing", "merge them");
+    check(name, (from, &both), "vary = \"tx-ring\"", "`one` and `two` vary the same setting", "merge them");
 }
 
 #[test]
@@ -246,5 +246,5 @@ fn reports_invalid_coalescing() {
         factor("one", "tx-frames") + &factor("other", "rx-frames") + &factor("two", "tx-frames") + from;
     let problems = problems(&changed(name, from, &twice));
     let messages: Vec<&str> = problems.iter().map(|problem| problem.message.as_str()).collect();
-    assert_eq!(messages, ["the factors `one` and `two` set the same thing"]);
+    assert_eq!(messages, ["the factors `one` and `two` vary the same setting"]);
 }

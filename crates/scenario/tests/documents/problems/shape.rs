@@ -132,7 +132,7 @@ fn suggests_nearest_name() {
 fn reports_device_name_longer_than_15_bytes() {
     let text = changed("quick", "[vxlans.vx0]", "[vxlans.a-long-name-of-it]")
         .replace("vxlans.vx0", "vxlans.a-long-name-of-it");
-    check_text(&text, "[vxlans.a-long", "has 17 bytes; the kernel's limit is 15", "shorten");
+    check_text(&text, "[vxlans.a-long", "is 17 bytes long; the kernel's limit is 15", "shorten");
 }
 
 #[test]

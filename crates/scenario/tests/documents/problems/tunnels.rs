@@ -101,7 +101,7 @@ fn both(kind: &str) -> String {
     TUNNELS.replace("geneve", kind).replace("\"gre\"", &format!("\"{kind}\""))
 }
 
-/// Gives `t1` other addresses than `t0` at both ends.
+/// Moves `t1` to addresses that `t0` does not use.
 fn over_another_wire(text: &str) -> String {
     let wire = "[wires.second]\nbetween = [\"a:eth2\", \"b:eth2\"]\n\
                 addresses = [\"198.18.7.1/24\", \"198.18.7.2/24\"]\n[tunnels.t0]";
@@ -198,7 +198,7 @@ fn transport_mode_shrinks_the_packets_and_adds_a_layer() {
     let text = replaced("kind = \"geneve\"", "kind = \"geneve\"\nspi = 300")
         .replace("layers = [\"geneve\", \"wire\"]", "layers = [\"geneve\", \"esp\", \"wire\"]");
     let lab = Scenario::parse("test", &text).expect("the scenario parses").lab;
-    // 1480 bytes less 32 are a multiple of 4, and lose the trailer of 2 bytes and 30 bytes of headers.
+    // 1480 - 32 is already a multiple of 4. The trailer takes 2 bytes and the headers 30.
     assert_eq!(lab.mtu(&"a:t0".parse().expect("a device"), &lab.devices), Some(1416));
 }
 

@@ -1,4 +1,4 @@
-//! Tests workload settings that are wrong for the kind, out of range, or in conflict.
+//! Tests workload settings that do not apply, are out of range or conflict with each other.
 
 use super::{check, check_text};
 

@@ -74,7 +74,7 @@ impl Encryption {
     fn association(&self, (from, to): (&TunnelEnd, &TunnelEnd), key: &[u8; KEY]) -> XfrmSaBuilder {
         let association = XfrmSaBuilder::new(from.local, to.local, self.spi, IpsecProtocol::Esp);
         let association = association.mode(self.mode).reqid(self.spi);
-        // No replay window, as with `ip xfrm`, because it would drop packets that several CPUs reorder.
+        // As in `ip xfrm`, there is no replay window. It would drop packets that several CPUs reorder.
         let association = association.replay_window(0).aead_aes_gcm(key, TAG_BITS);
         self.interface.into_iter().fold(association, XfrmSaBuilder::if_id)
     }
