@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs every target in parallel on all CPUs, for the given number of seconds. A second argument selects a single
+# Runs every target for the given number of seconds, in parallel on all CPUs. A second argument selects a single
 # target. New inputs go to the build directory, not to the corpus. After a crash, the input is in artifacts/ and the
 # exit status is not zero. FUZZ_FEATURES= skips the targets that need most of the product.
 set -eu

@@ -127,8 +127,8 @@ impl ExtraValue {
     }
 }
 
-/// Values with a wider spread are probably bimodal. Repeating the same work changes them by a few per cent, or by a
-/// quarter if the scheduler places the threads.
+/// Values with a wider spread are probably bimodal. Repetitions differ by a few per cent, or by a quarter if the
+/// scheduler places the threads.
 const WIDE: f64 = 1.5;
 
 #[derive(Debug, Clone, Copy, PartialEq)]

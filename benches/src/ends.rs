@@ -1,4 +1,4 @@
-//! Plumb's ends of a load. Each end is a separate process of this program.
+//! Plumb's client and server for a load. Each is a separate process of this program.
 
 use std::{
     env,

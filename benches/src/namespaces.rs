@@ -25,7 +25,7 @@ const SUBJECT: Subject = Subject {
 
 const GUESTS: u8 = 100;
 
-/// The kernel removes a namespace asynchronously after its last process exits, and delays new ones until then.
+/// The kernel removes a namespace asynchronously after its last process exits, and delays new namespaces until then.
 const REST: Duration = Duration::from_secs(2);
 
 const MORE_ROUNDS: usize = 4;

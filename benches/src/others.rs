@@ -83,8 +83,8 @@ fn other_ticks() -> u64 {
     others.filter_map(|pid| ticks(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)).sum()
 }
 
-/// Returns the CPU time of a process, including its reaped children, or `None` for kernel threads, which are children
-/// of PID 2. Fields are counted from the last parenthesis, because the name may contain any character.
+/// Returns the CPU time of a process, including its reaped children, or `None` for kernel threads (children of
+/// PID 2). Fields are counted from the last parenthesis, because the name may contain any character.
 fn ticks(stat: &str) -> Option<u64> {
     let fields: Vec<&str> = stat[stat.rfind(')')? + 1..].split_whitespace().collect();
     let number = |index: usize| fields.get(index)?.parse::<u64>().ok();

@@ -1,5 +1,5 @@
-//! Bench `pacing`: how late 10,000 scheduled messages per second leave, compared with a loop that only sleeps, which
-//! shows what the kernel's timers can achieve.
+//! Bench `pacing`: the send delay of 10,000 scheduled messages per second, compared with a loop that only
+//! sleeps. The loop shows what the kernel's timers can achieve.
 
 use std::time::Duration;
 

@@ -13,8 +13,7 @@ use std::{
 
 use anyhow::{Context, bail};
 
-/// The start of every peer's script: mounts a private /run for namespace names, protects the machine's
-/// settings, and reports missing programs.
+/// The start of every peer's script.
 const ENTER: &str = include_str!("private/enter.sh");
 
 const PATIENCE: Duration = Duration::from_secs(60);

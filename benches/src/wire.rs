@@ -118,7 +118,6 @@ pub(crate) fn received() -> anyhow::Result<u64> {
     first.with_context(|| format!("{path} does not show {DEVICE}"))
 }
 
-/// See proc_pid_net(5).
 fn listens(transport: Transport, port: u16) -> bool {
     let (tables, state) = match transport {
         Transport::Tcp => (["tcp", "tcp6"], "0A"),

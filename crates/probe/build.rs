@@ -1,4 +1,4 @@
-//! Compiles every `*.bpf.c` under src with clang to a BPF object, which is embedded in the crate.
+//! Compiles every `*.bpf.c` under src with clang to a BPF object, and embeds it in the crate.
 #![expect(clippy::disallowed_macros, reason = "cargo reads what a build script prints")]
 
 use std::{
@@ -50,7 +50,7 @@ fn compile(source: &Path, out: &Path) {
             "-Isrc/bpf",
             &nameless,
         ])
-        // Debian has asm/types.h here, where clang does not look when targeting BPF.
+        // Debian has asm/types.h here. When targeting BPF, clang does not look here.
         .args(["-idirafter", &format!("/usr/include/{}-linux-gnu", env::consts::ARCH)])
         .arg(architecture())
         .arg("-c")
@@ -68,7 +68,7 @@ fn compile(source: &Path, out: &Path) {
     }
 }
 
-/// The name in libbpf's headers.
+/// Returns the architecture's name in libbpf's headers.
 fn architecture() -> &'static str {
     match env::var("CARGO_CFG_TARGET_ARCH").as_deref() {
         Ok("x86_64") => "-D__TARGET_ARCH_x86",

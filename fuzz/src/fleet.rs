@@ -12,8 +12,8 @@ use crate::{
     window::Window,
 };
 
-/// Each message follows its length (two bytes). After a message of odd length, this also reads pending chunks and
-/// sends one.
+/// Each message is preceded by its length in two bytes. After a message of odd length, this also reads pending
+/// chunks and sends one.
 pub fn session(mut bytes: &[u8]) {
     let now = Instant::now();
     let mut window = Window::new(now);

@@ -1,4 +1,4 @@
-//! Entry points for fuzzers and property tests, which import arbitrary bytes and panic only on a defect.
+//! Entry points for fuzzers and property tests: import arbitrary bytes and panic only on a defect.
 
 use std::convert::Infallible;
 

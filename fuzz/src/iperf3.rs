@@ -1,4 +1,4 @@
-//! Entry points for fuzzers, which feed arbitrary bytes to either role of a peer and check invariants.
+//! Entry points for fuzzers: feed arbitrary bytes to either role of a peer and check invariants.
 
 use codecs::iperf3::{
     Connect, Cookie, CounterWidth, ErrorCode, Params, Results, UdpHeader, client, output::Output, server,
@@ -10,8 +10,8 @@ const LATER: Nanos = Nanos(u64::MAX);
 /// The events of the longest test, plus one for a failure.
 const MOST_EVENTS: usize = 6;
 
-/// The first byte is the size of a chunk. The rest follows the client's cookie. Panics on too many events, or on
-/// output after the end.
+/// The first byte is the chunk size. The other bytes follow the client's cookie. Panics on too many events, or
+/// on output after the end.
 pub(crate) fn server_control(bytes: &[u8]) {
     let mut machine = server::Machine::new(NOW);
     let mut events = 0;
@@ -37,7 +37,7 @@ pub(crate) fn server_control(bytes: &[u8]) {
     );
 }
 
-/// The first byte is the size of a chunk. Panics on too many events, or on output after the end.
+/// The first byte is the chunk size. Panics on too many events, or on output after the end.
 pub(crate) fn client_control(bytes: &[u8]) {
     let mut machine = client::Machine::new(&Cookie::from_entropy([7; 36]), &Params::default(), NOW);
     let mut events = 0;

@@ -2,7 +2,7 @@
 
 use crate::persistent_lab::parse;
 
-/// The input is the file's name up to the first newline, followed by its text.
+/// The input is the file's name, a newline and the file's text.
 pub fn registered(bytes: &[u8]) {
     let Some((file, text)) = std::str::from_utf8(bytes).ok().and_then(|text| text.split_once('\n')) else {
         return;

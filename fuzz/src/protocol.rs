@@ -1,4 +1,4 @@
-//! Entry points for fuzzers and property tests that decode arbitrary bytes and check invariants.
+//! Entry points for fuzzers and property tests: decode arbitrary bytes and check invariants.
 
 use protocol::{FromAgent, FromNestedRun, LineLimit, Receiver, Sender, ToAgent, ToNestedRun};
 use serde::{Serialize, de::DeserializeOwned};
@@ -27,6 +27,6 @@ fn check_round_trip<M: Serialize + DeserializeOwned>(bytes: &[u8]) {
         let mut line = Vec::new();
         Sender::new(&mut line).send(&message).expect("writing to a vector cannot fail");
         let decoded = Receiver::new(line.as_slice()).receive::<M>();
-        assert!(decoded.is_ok(), "cannot be decoded decoded: {}", String::from_utf8_lossy(&line));
+        assert!(decoded.is_ok(), "cannot be decoded: {}", String::from_utf8_lossy(&line));
     }
 }

@@ -1,4 +1,4 @@
-//! Entry point for fuzzers that parses and plans arbitrary text and checks invariants.
+//! Entry point for fuzzers: parses and plans arbitrary text and checks invariants.
 
 use scenario::{Plan, PlanOptions, Scenario};
 

@@ -1,9 +1,9 @@
-//! Entry point for fuzzers that feeds arbitrary bytes to either role of a peer and checks invariants.
+//! Entry point for fuzzers: feeds arbitrary bytes to either role of a peer and checks invariants.
 
 use codecs::sockperf::{MAX_MESSAGE, Question, Reply, ServerStream, answer_datagram, may_begin};
 
-/// The first byte is the size of a chunk on a TCP connection. Panics if a server sends more than it received
-/// or runs out of space, or if a client accepts an invalid reply.
+/// The first byte is the chunk size on a TCP connection. Panics if a server sends more than it received or runs
+/// out of space, or if a client accepts an invalid reply.
 pub(crate) fn exercise(bytes: &[u8]) {
     let Some((size, bytes)) = bytes.split_first() else { return };
     serve(bytes, usize::from(*size) + 1);

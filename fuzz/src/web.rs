@@ -30,7 +30,7 @@ use crate::{
 
 const TOKEN: &str = "a-token-of-this-test";
 
-/// A public site and a site that requires a token, both over an empty store.
+/// A public site and a site that requires a token, both with an empty store.
 #[expect(missing_debug_implementations, reason = "a router and a runtime")]
 pub struct Pages {
     runtime: Runtime,

@@ -1,4 +1,5 @@
-//! Checks that `plumb between` names faults of running endpoints and of the devices between them, and no others.
+//! Checks that `plumb between` names the faults of running endpoints and of the devices between them, and no
+//! other faults.
 
 use std::{
     fmt::Write as _,
@@ -14,12 +15,11 @@ use crate::{
     podman::Podman,
 };
 
-/// The CPU hierarchy of cgroup version 1.
 const CPU_CGROUPS: &str = "/sys/fs/cgroup/cpu";
 const QUOTA: &str = "cpu.cfs_quota_us";
 const PERIOD: &str = "cpu.cfs_period_us";
-/// The rules that name causes in this table. The rule about overflowing backlog queues is missing, because a busy
-/// machine causes them too.
+/// The rules that name causes in this table. The rule about overflowing backlog queues is missing, because
+/// queues also overflow on a busy machine.
 const CAUSES: [&str; 11] = [
     "black-hole",
     "conntrack-full",
@@ -83,8 +83,8 @@ struct Site {
     runtime: Runtime,
     words: [String; 2],
     ends: [Place; 2],
-    /// The devices through which the client's packets enter and leave the node, or those of the ends if the node has
-    /// none.
+    /// The devices through which the client's packets enter and leave the node, or the endpoints' devices if the
+    /// node has none.
     between: [Place; 2],
     cgroups: [Cgroup; 2],
 }
@@ -92,7 +92,7 @@ struct Site {
 struct Cgroup {
     own: PathBuf,
     is_ours: bool,
-    /// The parent's files with the values to restore, because other containers share this parent.
+    /// The parent cgroup's files and the values to restore, because other containers share this parent.
     earlier: Vec<(PathBuf, String)>,
 }
 
@@ -134,7 +134,6 @@ pub(crate) fn names_faults(seed: u32, cells: usize) {
 }
 
 impl Site {
-    /// Returns `None` if containers cannot be started here.
     fn build(topology: Topology) -> Option<Self> {
         Some(match topology {
             Topology::Containers => Self::of_containers(Podman::start(None, "")?),
@@ -248,7 +247,7 @@ impl Site {
         Expected { causes, says, arguments: if as_workload { &["--as-workload"] } else { &[] } }
     }
 
-    /// Polices a port of the node, or all packets that arrive at the server or that the node forwards.
+    /// Polices a port of the node, or all packets that reach the server or that the node forwards.
     fn police(&self, topology: Topology, rate: usize, port: bool) -> Vec<String> {
         let [entry, exit] = &self.between;
         let over = format!("limit rate over {} bytes/second drop", rate * 125_000);

@@ -6,7 +6,6 @@ use plumb_tests::{Leftovers, Output, PATIENCE, pair, trials, wait_until};
 
 use crate::node::Node;
 
-/// The CPU hierarchy of cgroup version 1.
 const CPU_CGROUPS: &str = "/sys/fs/cgroup/cpu";
 
 fn strings(value: &serde_json::Value, key: &str) -> Vec<String> {
@@ -52,7 +51,7 @@ pub(crate) fn namespaces_with_ipv6() {
         assert!(output.out.contains(device), "{device} in {output:?}");
     }
     assert_eq!(trials(&node.sandbox.record())[0]["path_check"]["mtu"], 1500);
-    // The overhead of the tunnel is 70 bytes.
+    // The tunnel's overhead is 70 bytes.
     let overlay = pair(
         [&a, &b].map(|word| format!("at = \"{word}\"\ninterface = \"eth0\"")).each_ref().map(String::as_str),
         1,
@@ -125,7 +124,7 @@ pub(crate) fn offload_of_the_nodes_device() {
     reports(&node, &output, "offload-off", "Offloads of node:va are off", None);
 }
 
-/// The terminal and the stored findings show the same claim and command.
+/// Checks that the terminal and the stored findings show the same claim and command.
 fn reports(node: &Node, output: &Output, rule: &str, claim: &str, command: Option<&str>) {
     let findings = node.sandbox.findings("latest");
     let all = findings["findings"].as_array().expect("a list");
@@ -145,8 +144,8 @@ struct Cgroup {
 }
 
 impl Cgroup {
-    /// Allows 1 ms of CPU time per 10 ms. This limit is less than one time slice of the scheduler, so traffic exceeds
-    /// it even on a busy machine.
+    /// Allows 1 ms of CPU time per 10 ms. A time slice of the scheduler is longer, so traffic exceeds the limit
+    /// even on a busy machine.
     fn make(pid: u32) -> Self {
         let parent = Path::new(CPU_CGROUPS).join(format!("plumb-test-{pid}"));
         let child = parent.join("child");

@@ -50,7 +50,7 @@ impl Node {
         }
     }
 
-    /// Moves `b` to another node, joined by a VXLAN.
+    /// Moves `b` to another node, connected by VXLAN.
     pub(crate) fn join_by_vxlan(&mut self) {
         self.add("other");
         self.shell("ip link del vb");
@@ -70,7 +70,7 @@ impl Node {
         self.shell_in("b", "ip addr add 198.18.0.2/24 dev eth0; ip link set eth0 up");
     }
 
-    /// Replaces the bridge by routes and source NAT. `b` is 198.18.9.2.
+    /// Replaces the bridge with routes and source NAT. `b` is 198.18.9.2.
     pub(crate) fn masquerade(&self) {
         self.shell(
             "ip link set va nomaster; ip link set vb nomaster; ip link del br0; ip addr add 198.18.0.254/24 dev va; \
@@ -85,7 +85,7 @@ impl Node {
         );
     }
 
-    /// Replaces the veth pairs by macvlan devices. `b` is 198.18.5.2.
+    /// Replaces the veth pairs with macvlan devices. `b` is 198.18.5.2.
     pub(crate) fn replace_by_macvlan(&self) {
         self.shell(
             "ip link add parent type veth peer name outside; ip link set parent up; ip link set outside up",

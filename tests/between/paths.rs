@@ -126,7 +126,7 @@ pub(crate) fn tunnel_into_itself() {
     }
     let output = node.plumb(&["between", &node.word("a"), &node.word("b")]);
     assert_eq!(output.status, Some(64), "{output:?}");
-    assert!(output.out.contains("not visible: the path has no end"), "{output:?}");
+    assert!(output.out.contains("not visible: the path does not end"), "{output:?}");
 }
 
 fn listed(node: &Node, topology: &Topology) -> Vec<String> {
@@ -217,7 +217,7 @@ fn send(pid: u32, to: &str, mark: &str) {
     let _ = socket.send_to(mark.as_bytes(), (to, 9));
 }
 
-/// Returns when the marked packet was first seen, in nanoseconds. An ICMP error repeats the mark.
+/// Returns when the marked packet was first seen, in nanoseconds. Later matches may be ICMP errors, which quote it.
 fn seen(file: &Path, mark: &str) -> Option<u64> {
     let bytes = fs::read(file).ok()?;
     let mut rest = bytes.get(FILE_HEADER..)?;

@@ -12,7 +12,6 @@ pub(crate) struct Podman {
 }
 
 impl Podman {
-    /// `arguments` are those of `podman run`.
     pub(crate) fn start(user: Option<u32>, arguments: &str) -> Option<Self> {
         let mut node = Node::new();
         fs::create_dir_all(node.sandbox.run()).expect("own folder");
@@ -65,7 +64,7 @@ impl Drop for Podman {
     }
 }
 
-/// Sets limits for hosts on which root may not raise its own.
+/// Sets limits, because on some hosts root may not raise them.
 fn run(name: &str, arguments: &str) -> String {
     format!(
         "podman run --detach --name {name} {arguments} --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 --network test \

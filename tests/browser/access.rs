@@ -219,7 +219,7 @@ pub(crate) fn cookies() {
     };
     let [first, second] = [signed_in(&server), signed_in(&server)];
     assert!(first != second && reads(&server, &first) && reads(&server, &second));
-    // Signing out invalidates all copies of this cookie, but no others.
+    // Signing out invalidates all copies of this cookie, but no other cookies.
     let answer = server.answer("POST /sign-out", &head(&server, &first), "");
     assert!(answer.contains("HTTP/1.1 303") && answer.contains("Max-Age=0"), "{answer}");
     assert!(!reads(&server, &first) && reads(&server, &second));
@@ -319,7 +319,7 @@ pub(crate) fn encrypted() {
 
 /// Attackers send nothing, or only the first bytes of a TLS handshake.
 pub(crate) fn silent_handshakes() {
-    /// More connections than the server's limit for all addresses together.
+    /// More connections than the server's total limit.
     const FLOOD: usize = 300;
     /// The start of a ClientHello that is never completed (RFC 8446, section 5.1).
     const BEGUN: &[u8] = &[22, 3, 1, 2, 0, 1, 0, 1, 252];

@@ -1,4 +1,4 @@
-//! Runs of every built-in scenario, with copies of recorded trials of the same kind and scaled amounts.
+//! Runs of every built-in scenario, made of recorded trials of the same kind with scaled values.
 
 use std::path::PathBuf;
 

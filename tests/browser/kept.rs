@@ -1,4 +1,4 @@
-//! Stores with runs derived from the recorded run in the tests of the crate `analysis`.
+//! Stores with runs derived from the recorded run in the tests of crate `analysis`.
 
 use plumb_tests::Sandbox;
 use samples::{RunId, RunRecord};

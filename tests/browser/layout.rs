@@ -61,7 +61,7 @@ fn check(chrome: &mut Chrome, page: &str, widths: &[u32]) {
     }
     for (place, width) in screens.iter().enumerate() {
         chrome.sized([*width, 900], false);
-        // Only leaving the phone's layout requires a reload.
+        // Only leaving the phone layout requires a reload.
         if place == 0 {
             chrome.open(page);
         }

@@ -194,7 +194,7 @@ pub(crate) fn accessible() {
     layout::fill(&sandbox);
     let server = WebServer::start(&sandbox, &[]);
     let mut chrome = Chrome::start();
-    // The pages of built-in scenarios have the same colours as the others.
+    // Pages of built-in scenarios have the same colours.
     let both = [("light", [390, 844], true), ("dark", [1280, 900], false)];
     let pages = [
         "/",

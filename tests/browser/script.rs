@@ -9,7 +9,6 @@ use crate::{
     sandbox,
 };
 
-/// Ordinary pages are smaller than this.
 const MOST: usize = 1 << 20;
 
 const LAYERS: &str = "#layers-1 .on-screens";

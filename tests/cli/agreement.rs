@@ -1,4 +1,4 @@
-//! The numbers of a run agree within each format and between formats.
+//! Tests that the numbers of a run agree within each format and between formats.
 
 use std::collections::BTreeMap;
 
@@ -13,8 +13,8 @@ struct Printed {
     half: f64,
 }
 
-/// The smallest half of a ratio's last digit, relative to the range that rounded values allow. If values have three
-/// digits, this range is 0.2 to 2 %.
+/// The minimum of half a unit in a ratio's last digit, relative to the range that rounded values allow. If
+/// values have three digits, this range is 0.2 to 2 %.
 const FINEST: f64 = 0.025;
 
 impl Printed {

@@ -88,8 +88,8 @@ pub(crate) fn names_and_runs_the_fallback_without_privileges() {
     let (_, document, _) = trace(&["--fallback", "ptrace", "--json"]);
     let document: Value = serde_json::from_str(&document).expect("JSON");
     let slices = document["observed"]["ptrace"]["slices"].as_array().expect("a list");
-    assert!(slices.iter().any(|slice| slice["counting"] == false), "it rested: {slices:?}");
-    assert_eq!(busy.status("TracerPid:"), "0", "it was let go");
+    assert!(slices.iter().any(|slice| slice["counting"] == false), "it paused: {slices:?}");
+    assert_eq!(busy.status("TracerPid:"), "0", "it is no longer traced");
     assert!(!busy.status("State:").starts_with(['t', 'T']), "and runs");
 }
 
@@ -104,8 +104,8 @@ pub(crate) fn killed_plumb_releases_processes() {
     std::thread::sleep(Duration::from_millis(200));
     plumb.kill().expect("SIGKILL can be sent");
     plumb.wait().expect("it was started");
-    assert!(watched, "it was watched before");
-    assert!(wait_until(PATIENCE, || busy.status("TracerPid:") == "0"), "the kernel lets go");
+    assert!(watched, "it was traced before");
+    assert!(wait_until(PATIENCE, || busy.status("TracerPid:") == "0"), "the kernel detaches from it");
     let moved = || std::fs::read_to_string(format!("/proc/{}/io", busy.pid())).expect("it runs");
     let before = moved();
     assert!(wait_until(PATIENCE, || moved() != before), "it continues as before");

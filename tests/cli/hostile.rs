@@ -34,7 +34,7 @@ fn ended(mut command: Command) -> Output {
         child.kill().expect("it runs");
     }
     let output = Output::from(child.wait_with_output().expect("a child of this test"));
-    assert!(over, "it waits for ever: {output:?}");
+    assert!(over, "plumb did not exit: {output:?}");
     output
 }
 
@@ -97,7 +97,6 @@ fn alter_one(socket: &UdpSocket) {
     let mut message = [0; 2048];
     while let Ok((length, client)) = socket.recv_from(&mut message) {
         let answer = &mut message[..length];
-        // Clear the client flag.
         answer[9] &= !1;
         if answer[..8] == ALTERED.to_be_bytes() {
             answer[0] ^= 0x80;
@@ -133,7 +132,8 @@ pub(super) fn reports_stray_replies() {
     }
 }
 
-/// Clear the screen, set the title, conceal or reverse text, their eight-bit forms, and a carriage return.
+/// Sequences that clear the screen, set the title, or conceal or reverse text, and a carriage return. Some are
+/// eight-bit forms.
 const OBEYED: [&str; 8] = [
     "\u{1b}[2J",
     "\u{1b}]0;title\u{7}",

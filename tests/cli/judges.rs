@@ -1,4 +1,4 @@
-//! Rates of right and wrong verdicts on generated data.
+//! Checks the rates of right and wrong verdicts on generated data.
 
 use std::{f64::consts::TAU, fmt::Write, sync::LazyLock};
 

@@ -1,4 +1,4 @@
-//! Tests checking, repairing, exporting and removing stored runs, and unusable files.
+//! Tests the check, repair, export and removal of stored runs, and unusable files.
 
 use std::{fs, path::Path, process::Stdio};
 

@@ -1,4 +1,4 @@
-//! Replays records of virtual machines' memory in the rebalancer and shows them as a page.
+//! Replays memory records of virtual machines in the rebalancer, and shows them as a page.
 
 use std::fs;
 
@@ -13,8 +13,8 @@ pub(crate) const CONFIG: &str = "capacity = \"2GiB\"\n\
     [vms.busy]\nqmp = \"/nowhere/busy\"\nslow-nodes = [1]\nfloor = \"512MiB\"\n\
     [vms.idle]\nqmp = \"/nowhere/idle\"\nslow-nodes = [1]\nfloor = \"512MiB\"\n";
 
-/// A machine with 1 GiB of its 1.5 GiB in fast memory and a constant access rate. The slow node has half of the
-/// accessed memory.
+/// A machine with 1 GiB of its 1.5 GiB in fast memory and a constant access rate. Half of the accessed memory is
+/// on the slow node.
 fn machine(name: &str, accessed: u64) -> Value {
     let node = |node: u64| {
         let classes =

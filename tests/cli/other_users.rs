@@ -99,8 +99,8 @@ fn by(uid: u32, sandbox: &Sandbox, set: &[(&str, &Path)], words: &[&str]) -> Out
     command.output().map(Output::from).expect("plumb was built")
 }
 
-/// Changes `plumb/NAME` in a folder. The second part is the command that the error suggests, or `None` if
-/// plumb reads the file without an error.
+/// Changes `plumb/NAME` in a folder. The second part is the command that the error suggests, or `None` if no
+/// error is expected.
 type Change = (fn(&Path, &str), Option<&'static str>);
 
 const OF_ROOT: &[Change] = &[

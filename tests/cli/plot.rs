@@ -43,7 +43,7 @@ pub(crate) fn writes_every_listed_picture() {
     let page = fs::read_to_string(page).expect("a page");
     assert!(
         page.contains("<figure id=\"sweep-") && page.contains("download=\"heat-map-"),
-        "pictures stand in the page"
+        "the page contains the pictures"
     );
 }
 

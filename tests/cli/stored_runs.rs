@@ -11,7 +11,6 @@ pub(crate) const KINDS: &str = "tests/cli/records/kinds.run.json.gz";
 const DIRECTIONS: &str = "tests/cli/records/directions.run.json.gz";
 pub(crate) const GOLDEN: &str = "crates/analysis/tests/golden/egress.run.json";
 
-/// Logs in crates/import/tests/data.
 const IMPORTS: [&[&str]; 7] = [
     &["iperf3/tcp.client.json", "iperf3/tcp.server.json"],
     INTERRUPTED,

@@ -78,7 +78,7 @@ pub(crate) fn compares_only_traces() {
 
 pub(crate) fn counts_calls_of_a_known_program_exactly() {
     let sandbox = sandbox();
-    // Subtracts the reads of loading libraries and the locale.
+    // Subtracts the reads for loading libraries and the locale.
     let nothing: Vec<String> = dd().into_iter().map(|word| word.replace(&BYTES.to_string(), "0")).collect();
     let (few, many) = (traced(&sandbox, &[], &nothing), traced(&sandbox, &[], &dd()));
     for call in ["read", "write"] {

@@ -48,8 +48,7 @@ pub(crate) fn alone(work: impl FnOnce() + Send) {
     NetNs::create("a test").and_then(|namespace| namespace.run_in(inside)).expect("a private network");
 }
 
-/// Runs each item in its own private network. Repeats a failed item when no others run, because a stalled machine drops
-/// datagrams, whereas a defect fails twice.
+/// Runs each item in its own private network. Repeats a failed item alone, because a stalled machine drops datagrams.
 pub(crate) fn each<T: Sync>(cases: &[T], name: impl Fn(&T) -> String, check: impl Fn(&T) + Sync) {
     let check = &check;
     let tried = |case| catch_unwind(AssertUnwindSafe(|| alone(|| check(case))));

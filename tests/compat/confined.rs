@@ -149,8 +149,7 @@ const MORE_CLIENTS: &[&str] =
 
 type Words = &'static [&'static str];
 
-/// Flags of the server, its clients, and refused clients. If the server prints JSON, the test inspects its output
-/// file.
+/// Flags of the server, its clients, and refused clients. If the server prints JSON, the test checks its output file.
 const TRACED: [(Words, &[Words], Words); 2] = [
     (&[], &[CLIENTS, SOCKPERF_CLIENTS, MORE_CLIENTS], &[]),
     (&["-J", "--max-rate", "10M"], &[SOCKPERF_CLIENTS], &["-t 1 -b 100M"]),
@@ -160,7 +159,7 @@ fn every_call() {
     let sandbox = sandbox();
     let files = TRACED.map(|(flags, clients, refused)| traced(&sandbox, flags, [&clients.concat(), refused]));
     wait_until(PATIENCE, || unused(&files).is_empty());
-    assert_eq!(unused(&files), Vec::<String>::new(), "allowed and never made");
+    assert_eq!(unused(&files), Vec::<String>::new(), "allowed but never made");
 }
 
 fn traced(sandbox: &Sandbox, flags: &[&str], [served, refused]: [&[&str]; 2]) -> PathBuf {

@@ -102,7 +102,7 @@ fn lines_and_a_summary() {
     );
 }
 
-/// The sender sets this byte.
+/// Checks that the sender sets this byte in its packets.
 fn type_of_service() {
     each(&["client", "server"], |sender| (*sender).to_owned(), |sender| sent_with_the_byte(sender));
 }
@@ -128,7 +128,7 @@ fn sent_with_the_byte(sender: &str) {
     assert!(printed.contains("tos 0x20"), "from plumb {sender}: {printed}");
 }
 
-/// Captures a loopback packet with this byte.
+/// Captures a loopback packet with type of service 0x20.
 fn tcpdump(filter: &str) -> Running {
     let mut command = std::process::Command::new("tcpdump");
     command.args([
@@ -214,7 +214,7 @@ fn interrupted() {
     assert!(ended.out.contains("interrupted"), "the summary is marked as incomplete: {}", ended.out);
     assert!(ended.out.contains("Received  "), "the server reported its received bytes: {}", ended.out);
     let there = server.finish();
-    assert_eq!(there.status, Some(0), "the server has had an orderly end: {there:?}");
+    assert_eq!(there.status, Some(0), "the server exits normally: {there:?}");
     assert!(there.out.contains("receiver"), "and prints its summary: {there:?}");
 }
 

@@ -1,4 +1,4 @@
-//! Tests that plumb behaves like the original for stock clients and servers of iperf3 and sockperf.
+//! Tests that plumb interoperates with stock clients and servers of iperf3 and sockperf.
 #![expect(clippy::disallowed_methods, reason = "tests read files and the clock, and wait")]
 
 use std::process::ExitCode;

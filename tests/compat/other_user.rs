@@ -17,7 +17,7 @@ use tempfile::TempDir;
 
 pub(crate) const ROLE: &str = "bind-udp-as-another-user";
 const UID: u32 = 65_534;
-/// Leaves CPU time to other processes between rounds.
+/// Leaves CPU time for other processes.
 const PAUSE: Duration = Duration::from_millis(1);
 const READY: &str = "ready\n";
 

@@ -15,7 +15,6 @@ use plumb_tests::{Output, Sandbox, wait_until};
 
 use crate::tables::host;
 
-/// This is long enough for any program on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(40);
 
 pub(crate) struct Running {
@@ -115,8 +114,8 @@ impl CapturedOutput {
     }
 }
 
-/// Returns a port below the kernel's ephemeral ports (net.ipv4.ip_local_port_range). All are free in the private
-/// network.
+/// Returns a port below the kernel's ephemeral ports (net.ipv4.ip_local_port_range). All such ports are free in
+/// the private network.
 pub(crate) fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     10_000 + NEXT.fetch_add(1, Ordering::Relaxed) % 20_000

@@ -76,8 +76,8 @@ fn over_both(rows: &[&str]) -> impl Iterator<Item = String> {
     rows.iter().flat_map(|flags| [(*flags).to_owned(), format!("{flags} --tcp")])
 }
 
-/// Repeats the test if the client closes its connection with unread replies, because it may then mistake its own end
-/// for the server's.
+/// Repeats the test if the client closes its connection with unread replies, because it may then report that the
+/// server closed it.
 fn served(sandbox: &Sandbox, flags: &str) -> [Ended; 2] {
     let both = || {
         let server = Server::start(sandbox, "-1 --idle-timeout 4");
@@ -128,12 +128,12 @@ fn may_lose(flags: &str) -> bool {
 #[derive(Debug)]
 struct PrintedSummary {
     sent: u64,
-    /// This is `None` in modes that have no replies.
+    /// `None` in modes without replies.
     received: Option<u64>,
 }
 
 impl PrintedSummary {
-    /// Checks that the client succeeded and lost only replies that the kernel dropped at a full buffer.
+    /// Checks that the client succeeded and lost only replies dropped by the kernel.
     fn read(client: &Ended, flags: &str, dropped: u64) -> Self {
         assert_eq!(client.status, Some(0), "{flags}: {client:?}");
         if flags.starts_with("throughput") {

@@ -59,7 +59,7 @@ fn cut(sandbox: &Sandbox, (of_server, of_client, patience): &Row) {
     server.await_word(&format!("waited {patience} for a keepalive reply"));
     let ended = path.sent();
     if of_client.contains("-u") {
-        assert!(ended > cut + MANY, "{of_client}: the server has sent on for a while: {cut} {ended}");
+        assert!(ended > cut + MANY, "{of_client}: the server kept sending for a while: {cut} {ended}");
     }
     thread::sleep(WHILE);
     let afterwards = path.sent();
@@ -130,7 +130,7 @@ impl Path {
         self.router.run_in(write).expect("enters").expect("root of its namespace");
     }
 
-    /// Limits the direction towards the client. The queue is bounded in packets.
+    /// Limits the direction towards the client. The queue limit is in packets.
     fn limit(&self, rate: &str) {
         let add = "tc qdisc add dev to-client";
         run(&self.router, &format!("{add} root handle 1: tbf rate {rate} burst 5kb latency 1s"));

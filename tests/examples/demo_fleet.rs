@@ -26,7 +26,9 @@ fn main() -> ExitCode {
     }
     eprintln!("six hosts, a to f, in network namespaces on a bridge");
     let network = Network::of(&plumb, 6);
-    eprintln!("c is limited to 1 Gbit/s both ways (tc tbf); of what b sends to e a fifth is lost (nft)");
+    eprintln!(
+        "c is limited to 1 Gbit/s in both directions (tc tbf); a fifth of the packets from b to e is lost (nft)"
+    );
     network.limit(2, "1gbit");
     network.lose(20, [1, 4]);
     let store = PostgresServer::new();

@@ -18,7 +18,7 @@ use plumb_tests::{Limits, Sandbox, stays_bounded};
 /// The memory limit in KiB. A client of an honest server uses 24 MiB.
 const MOST_KIB: u64 = 64 << 10;
 const ENOUGH: u64 = 256 << 20;
-/// The longest wait for a client, which may have stopped reading.
+/// The maximum wait for a client that may have stopped reading.
 const A_WHILE: Duration = Duration::from_secs(2);
 /// A client exits within 2 s, or later on a busy machine.
 const END: Duration = Duration::from_secs(20);

@@ -170,7 +170,7 @@ pub(crate) fn access_denied() {
         let _ = network.succeed(&[&["fleet"], words, &["--folder", &fleet.path("other")]].concat());
     }
     let printed = refused(&fleet, 1, "other/m2.toml");
-    assert!(printed.contains("takes no key U"), "{printed}");
+    assert!(printed.contains("does not accept the key U"), "{printed}");
     fleet.register(&["add", "guest", "--controller"]);
     signal(fleet.server.as_ref().expect("it runs").0.id(), "HUP");
     let file = scenario(&fleet, 1, "300ms");

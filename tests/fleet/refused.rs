@@ -69,7 +69,7 @@ pub(crate) fn host_that_cannot_have_program() {
     let wrong = "at = \"ssh:h0\"\naddress = \"198.18.0.9\"";
     let output = run(&network, &pair([wrong, "at = \"ssh:h1\""], 1, "300ms"));
     says(&output, &["does not have the address 198.18.0.9", "198.18.0.1 (eth0)"]);
-    // plumb must not use a file with its name but different contents.
+    // plumb must not use a file with the right name but different contents.
     network.on(0, "for file in ~root/.cache/plumb/plumb-*; do rm \"$file\"; echo changed > \"$file\"; done");
     let file = network.sandbox.file("pair.toml", &first_two(1, "300ms"));
     let _ = network.succeed(&["run", &file]);

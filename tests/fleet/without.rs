@@ -1,4 +1,4 @@
-//! Tests that a run continues if a host is lost and a path is dead, and that it measures both when it is resumed.
+//! Tests that a run continues if a host is lost and a path is dead, and measures both when it is resumed.
 
 use std::{collections::BTreeMap, process::Stdio};
 

@@ -1,4 +1,4 @@
-//! Tests that logs of several days need no more memory.
+//! Tests that importing logs of several days stays within a memory limit.
 
 use std::{fmt::Write, process::Command};
 

@@ -1,4 +1,4 @@
-//! Tests adaptive runs and the trials of remedies after them.
+//! Tests adaptive runs, and the trials of remedies after a run.
 
 use std::{collections::BTreeSet, thread, time::Duration};
 
@@ -36,7 +36,7 @@ fn runs_stop_early() {
     let ends = record["ends"].as_array().expect("a list");
     assert_eq!(ends.len(), 5, "each result has its reason: {ends:?}");
     let settled = |end: &&Value| end["reason"]["kind"] == "settled";
-    // Small writes are excluded early. A single trial without CPU time does not count.
+    // At least one small write is excluded early.
     let smallest = |result: &str| result.ends_with("=64") || result.ends_with("=512");
     let mut small = ends.iter().filter(|end| end["result"].as_str().is_some_and(smallest));
     assert!(small.any(|end| settled(&end)), "{ends:?}");
@@ -136,7 +136,7 @@ fn remedies_are_tried() {
     assert!(tried, "{}", output.out);
     let latest = sandbox.findings("latest");
     let main = latest["run"]["id"].as_str().expect("a name").to_owned();
-    assert!(!main.ends_with("-remedies"), "a report of the tries is that of the run that they are for");
+    assert!(!main.ends_with("-remedies"), "`latest` is the run itself, not that of its remedies");
     for findings in [&latest, &sandbox.findings(&main)] {
         let claims = findings["findings"].as_array().expect("claims");
         let claim = claims.iter().find(|claim| claim["id"] == "offload-off").expect("a finding");

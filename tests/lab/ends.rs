@@ -102,7 +102,7 @@ pub(crate) fn full_disk() {
     let file = sandbox.file("wire.toml", &wire(400, "20ms"));
     let disk = sandbox.home().join("disk");
     fs::create_dir(&disk).expect("the sandbox can be written");
-    // The mount disappears along with the shell's mount namespace.
+    // The mount disappears with the shell's mount namespace.
     let script = format!(
         "mount -t tmpfs -o size=400k tmpfs {disk}; {plumb} run {file} --db {disk}/runs.db; status=$?; \
          {plumb} runs --db {disk}/runs.db; exit $status",

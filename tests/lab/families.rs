@@ -1,4 +1,4 @@
-//! Tests runs that measure in IPv4 and in IPv6.
+//! Tests runs that measure over IPv4 and IPv6.
 
 use plumb_tests::trials;
 

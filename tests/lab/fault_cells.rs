@@ -1,4 +1,4 @@
-//! Checks that verdicts name faults that the record does not describe, and no others.
+//! Checks that verdicts name a lab's faults, and no others, although the record does not describe them.
 
 use std::fmt::Write as _;
 
@@ -129,7 +129,7 @@ pub(crate) fn names_faults(seed: u32, cells: usize) {
     names(Cell::all, seed, cells);
 }
 
-/// Uses three kinds of tunnels that the virtual hypervisor has.
+/// Uses three kinds of tunnels that the virtual hypervisor supports.
 pub(crate) fn names_holes_in_tunnels(seed: u32, cells: usize) {
     names(Cell::holes_in_tunnels, seed, cells);
 }

@@ -36,7 +36,6 @@ const STREAM: &str = "client 198.18.0.2 -t 2 -C cubic";
 const PING: &str = "ping 198.18.0.2 --sockperf -t 2";
 const PING_OF_1450: &str = "ping 198.18.0.2 --sockperf -t 2 -m 1450";
 
-/// The servers end after 20 s.
 const SERVERS: &str = "timeout 20 iperf3 -s & timeout 20 sockperf server & wait";
 
 const MTU_HOLE: &str = "kind = \"mtu-hole\", mtu = 1400";

@@ -2,7 +2,6 @@
 
 use plumb_tests::Sandbox;
 
-/// Findings that name a fault.
 pub(crate) const CAUSES: [&str; 8] = [
     "black-hole",
     "conntrack-full",
@@ -16,7 +15,7 @@ pub(crate) const CAUSES: [&str; 8] = [
 
 #[derive(Debug)]
 pub(crate) struct Lab {
-    /// Whether the path uses a router, which sends ICMP errors, or a switch.
+    /// Whether the path uses a router (which sends ICMP errors) instead of a switch.
     pub(crate) routed: bool,
     /// Either `vxlan` or a kind of `[tunnels]`.
     pub(crate) tunnel: Option<&'static str>,
@@ -90,7 +89,6 @@ routes = [
     }
 }
 
-/// Returns a tunnel between `client` and `host`.
 fn tunnel(kind: &str, host: &str) -> String {
     let (table, ends, first) = match kind {
         "vxlan" => ("vxlans.t0", "members", "vni = 7".to_owned()),

@@ -1,4 +1,4 @@
-//! Tests hints of `plumb client` about the sending device, between two hosts of a running lab.
+//! Tests `plumb client`'s hints about the sending device, between two hosts of a running lab.
 
 use std::process::Child;
 

@@ -1,4 +1,4 @@
-//! Tests runs with probes, which survive the loss of the observer.
+//! Tests runs with probes. They must survive the loss of the observer.
 
 use std::{collections::BTreeMap, fs, process::Stdio};
 

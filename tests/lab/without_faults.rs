@@ -10,7 +10,7 @@ use crate::{
     sandbox,
 };
 
-/// Symptoms that also name a fault.
+/// Symptoms that must not be reported either.
 const SYMPTOMS: [&str; 2] = ["backlog-drops", "stalled"];
 const TRIALS: u32 = 3;
 
@@ -28,7 +28,7 @@ const BOUNDED: [&str; 4] = [
     "kind = \"ping-pong\", schedule = \"open\", period = \"2ms\"",
     "kind = \"ping-pong\", schedule = \"open\", period = \"2ms\", message = 1200",
 ];
-/// These workloads fill a slow link, which is then the cause.
+/// These workloads fill a slow link, so the link is the cause.
 const UNBOUNDED: [&str; 6] = [
     "kind = \"ping-pong\"",
     "kind = \"ping-pong\", message = 1380",

@@ -1,4 +1,4 @@
-//! A server that runs as root, under half an hour of honest and hostile clients.
+//! Runs a server as root for half an hour with honest and hostile clients.
 
 use std::{
     fs,
@@ -18,7 +18,7 @@ const PORT: u16 = 5201;
 const RATE: u32 = 1000;
 const HALF_AN_HOUR: usize = 30;
 const PAUSE: Duration = Duration::from_secs(2);
-/// The largest difference in memory use between thirds of the test, in bytes. Each served address has its own budget.
+/// The maximum difference in memory use between thirds of the test, in bytes. Each served address has its own budget.
 const ROOM: f64 = (32 << 20) as f64;
 
 struct Look {

@@ -1,4 +1,4 @@
-//! Checks a guest's memory after many random cycles of taking and returning it, during compaction.
+//! Checks a guest's memory after many random cycles of taking and returning memory during compaction.
 
 use plumb_tests::compaction_cycles;
 

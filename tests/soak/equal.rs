@@ -1,4 +1,4 @@
-//! Consecutive runs of a scenario, which should have equal results.
+//! Consecutive runs of a scenario should have equal results.
 
 use plumb_tests::wire_with_latency;
 use serde_json::Value;

@@ -10,7 +10,6 @@ use std::{
 
 use crate::{ProcessGuard, Sandbox, processes, signal, wait_until};
 
-/// This is long enough even if the process gets no CPU for a while.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Clone, Copy)]

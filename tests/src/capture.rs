@@ -1,4 +1,4 @@
-//! TCP connections across a network's bridge, read from captured packets.
+//! TCP connections in the packets captured on a network's bridge.
 
 use std::{
     collections::BTreeMap,

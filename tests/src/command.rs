@@ -88,8 +88,8 @@ impl Sandbox {
         path
     }
 
-    /// Root's labs are listed below /run regardless of the environment. The shell executes `plumb`, so both have the
-    /// same PID.
+    /// Root's labs are listed below /run regardless of the environment. The shell execs `plumb`, so both have
+    /// the same PID.
     fn with_own_run(&self) -> Command {
         std::fs::create_dir_all(self.run()).expect("own file");
         let mut command = Command::new("unshare");
@@ -129,7 +129,7 @@ impl Sandbox {
         serde_json::from_str(&output.out).expect("a run record is JSON")
     }
 
-    /// Removes the warnings about disturbed trials. Disturbed results are not judged.
+    /// Removes the warnings about disturbed trials, because disturbed results are not judged.
     #[must_use]
     pub fn as_undisturbed(&self, change: impl Fn(&mut serde_json::Value)) -> Self {
         let other = Self::new(self.plumb.to_str().expect("a plain path"));

@@ -1,4 +1,4 @@
-//! A relay between two honest programs that attacks one end in one of thirty ways.
+//! A relay between two honest programs that attacks one of them in one of thirty ways.
 
 use std::{
     io::{self, Read, Write},
@@ -16,7 +16,7 @@ use crate::Random;
 
 const DRIP: Duration = Duration::from_millis(10);
 const PIECE: usize = 64 << 10;
-/// The binary logarithm of the largest number of bytes before a late attack.
+/// The binary logarithm of the maximum number of bytes before a late attack.
 const LATEST: f64 = 12.0;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

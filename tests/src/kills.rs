@@ -15,7 +15,7 @@ use crate::{Leftovers, PATIENCE, Sandbox, name, processes, trials, wait_until};
 
 type Killed = BTreeMap<String, usize>;
 
-/// Kills the controller, an agent, the observer or a monitor `within` this time, and resumes each run.
+/// Kills the controller, an agent, the observer or a monitor after at most `within`, and resumes each run.
 /// Returns the kills by name. Panics if a run leaves something behind, or loses or changes a stored trial.
 #[must_use]
 pub fn runs_survive(sandbox: &Sandbox, scenario: &str, kills: usize, within: Duration) -> String {

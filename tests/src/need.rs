@@ -15,7 +15,7 @@ use crate::postgres_server;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
     Root,
-    /// Root that can switch to other users, which is impossible in a user namespace that maps only one user.
+    /// Root that can switch to other users. A user namespace that maps only one user does not suffice.
     OtherUsers,
     Program(&'static str, &'static str),
     Release(&'static str, &'static str),
@@ -70,7 +70,7 @@ pub struct Case {
     pub test: fn(),
 }
 
-/// Passes if one of three attempts passes, because other work may disturb measurements.
+/// Passes if one of three attempts passes, because other work may disturb them.
 pub fn in_one_of_three(test: fn()) {
     let disturbed = (0..2).all(|_| std::panic::catch_unwind(test).is_err());
     if disturbed {
@@ -175,7 +175,7 @@ pub fn guest_kernel_series() -> Vec<String> {
     all.into_iter().map(|(major, minor)| format!("{major}.{minor}")).collect()
 }
 
-/// Returns all series except for the newest, which is plumb's default, or none if the environment selects a kernel.
+/// Returns all series except for the newest (plumb's default), or none if the environment selects a kernel.
 fn older_series() -> Vec<String> {
     let mut all = guest_kernel_series();
     all.pop();

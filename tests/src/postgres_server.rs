@@ -38,7 +38,7 @@ pub struct PostgresServer {
 }
 
 impl PostgresServer {
-    /// **Trap:** the server is killed when the calling thread ends.
+    /// **Caution:** the server is killed when the calling thread ends.
     #[must_use]
     pub fn new() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
@@ -69,7 +69,7 @@ impl PostgresServer {
 
     /// `settings` are options such as `listen_addresses=127.0.0.1`.
     ///
-    /// **Trap:** the server is killed when the calling thread ends.
+    /// **Caution:** the server is killed when the calling thread ends.
     pub fn start(&self, settings: &[&str]) {
         let folder = self.folder.path();
         let log = File::options().create(true).append(true).open(folder.join("log")).expect("own file");

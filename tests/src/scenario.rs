@@ -66,7 +66,7 @@ vm = "with-agent"
     .to_owned();
     let mut state = 0x2545_f491_u32;
     for cycle in 0..cycles {
-        // Lehmer's generator (Park & Miller, CACM 31, 1988) returns the same amounts every time.
+        // Lehmer's generator (Park & Miller, CACM 31, 1988) returns the same values every time.
         state = (u64::from(state) * 48_271 % 0x7fff_ffff) as u32;
         let memory = 2 * (8 + state % 80);
         let way = if cycle % 2 == 0 { "shrink" } else { "grow" };

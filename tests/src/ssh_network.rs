@@ -1,4 +1,4 @@
-//! Hosts with an sshd each, in network namespaces connected by a bridge.
+//! Hosts, each with an sshd, in network namespaces connected by a bridge.
 
 use std::{
     fs,

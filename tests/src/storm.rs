@@ -24,7 +24,7 @@ const HOSTS: usize = 4;
 const RATE: &str = "20mbit";
 /// The fraction of the run during which faults happen.
 const STORMY: f64 = 0.8;
-/// The wait after a stored trial, so that faults hit every part of a round.
+/// The maximum wait after a stored trial, so that faults hit every part of a round.
 const BEYOND: Duration = Duration::from_secs(1);
 const SHORTEST: f64 = 0.3;
 /// The time between starts of controllers that fail one after another.
@@ -38,8 +38,8 @@ pub struct Storm {
     pub seed: u32,
     pub longest: Duration,
     pub trials: u32,
-    /// A duration such as `4s`. If a controller dies during a trial that outlasts the next controller's start, both
-    /// controllers' trials would send at the same time unless something prevents this.
+    /// A duration such as `4s`. If a trial outlasts the start of the next controller, both controllers' trials
+    /// would send at the same time unless something prevents this.
     pub trial: &'static str,
 }
 

@@ -59,7 +59,6 @@ impl WebServer {
         self.answer(&format!("GET {page}"), &format!("Host: {host}\r\n"), "")
     }
 
-    /// Returns the PIDs of the server's child processes.
     pub fn children(&self) -> String {
         let tasks = fs::read_dir(format!("/proc/{}/task", self.child.id())).expect("it runs");
         // Threads may exit in the meantime.

@@ -79,7 +79,7 @@ pub(crate) fn refuses_machines_that_cannot_give_memory() {
     }
 }
 
-/// Takes random amounts through the agent. A trial that finds changed memory fails the run.
+/// Takes random amounts of memory through the agent. A trial that finds changed memory fails the run.
 pub(crate) fn memory_is_intact_after_cycles_with_compaction() {
     let sandbox = sandbox();
     let file = sandbox.file("cycles.toml", &plumb_tests::compaction_cycles(5));

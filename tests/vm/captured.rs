@@ -1,4 +1,5 @@
-//! Captures the packets of each kind of tunnel on its underlay, with tcpdump in a guest. Pings through Open vSwitch.
+//! Captures the packets of each kind of tunnel on its underlay with tcpdump in a guest, and pings through Open
+//! vSwitch.
 
 use std::{
     fs,
@@ -14,13 +15,12 @@ use crate::{
     sandbox,
 };
 
-/// Modules for pings, captures and rate limits.
 const MODULES: [&str; 4] = ["veth", "af_packet", "nf_tables", "sch_tbf"];
 
 const FAMILIES: [u8; 2] = [4, 6];
 /// The underlay's MTU, and the length of its Ethernet header.
 const UNDERLAY: [usize; 2] = [1500, 14];
-/// The payload of the small packets, in bytes of the value `PATTERN`.
+/// The payload length of the small packets. All its bytes have the value `PATTERN`.
 const PAYLOAD: usize = 203;
 const PATTERN: u8 = 0x7e;
 /// The IP and ICMP headers of a ping.
@@ -156,8 +156,8 @@ to = "node2:eth4"
 kind = "ping-pong"
 "#;
 
-/// Sends two small packets and two of the tunnel's MTU through each tunnel, and copies all frames of each family's
-/// underlays to a serial port.
+/// Sends two small packets and two of the size of the tunnel's MTU through each tunnel. Copies all frames of
+/// each family's underlays to a serial port.
 const SCRIPT: &str = "export HOME=/run XDG_RUNTIME_DIR=/run PATH=$PATH:/usr/bin:/usr/local/bin
 mkdir /tmp /etc && echo root:x:0:0::/: > /etc/passwd
 plumb lab up /lab.toml --name lab
@@ -245,7 +245,6 @@ pub(crate) fn tunnels_have_the_documented_headers_and_encrypt() {
     assert!(leaked.is_empty(), "{leaked:#?}");
 }
 
-/// Copies a program and its libraries.
 fn install(program: &str, root: &Path) {
     let script = "file=$(command -v \"$0\") && cp --parents --dereference $file $(ldd $file | grep -o '/[^ ]*') \"$1\"";
     let status = Command::new("sh").args(["-c", script, program]).arg(root).status().expect("a shell");
@@ -258,7 +257,8 @@ fn is_clear(frame: &[u8]) -> bool {
 
 /// Returns each frame with the line that tcpdump prints about it.
 fn packets(capture: &str) -> Vec<(String, Vec<u8>)> {
-    // The header of a capture has 24 bytes, and that of a frame 16: time, stored length, original length (pcap-savefile(5)).
+    // A capture starts with a 24-byte header, and a frame with a 16-byte header: time, stored length, original
+    // length (pcap-savefile(5)).
     let bytes = fs::read(capture).expect("QEMU wrote it");
     let mut rest = bytes.get(24..).unwrap_or_default();
     let mut frames = Vec::new();

@@ -14,7 +14,7 @@ use crate::{
     sandbox,
 };
 
-/// Shorter than a guest's boot timeout, which would stop the controller as well.
+/// Shorter than a guest's boot timeout, because that also stops the controller.
 const SOON: Duration = Duration::from_secs(20);
 /// A monitor starts within this time, but a guest takes longer to boot.
 const WELL_BEGUN: Duration = Duration::from_millis(500);

@@ -109,7 +109,7 @@ pub(crate) fn vhost_saves_calls() {
     assert!(page.contains("vhost workers") && page.contains("in a virtual hypervisor"), "{page}");
 }
 
-/// A microvm's devices interrupt the vCPU's ioctl, which on q35 may last for the whole trial.
+/// Uses a microvm, because its devices interrupt the vCPU's ioctl. On q35, one ioctl may last for the whole trial.
 pub(crate) fn guest_time_is_neither_work_nor_wait() {
     let sandbox = sandbox();
     let ping = "[workloads.latency]\nkind = \"ping-pong\"\nduration = \"500ms\"\nwarmup = \"100ms\"\n\n\

@@ -1,4 +1,4 @@
-//! Tests real guests that plumb boots: their properties, their end, and the cleanup after them.
+//! Tests real guests that plumb boots: their properties, exit and cleanup.
 #![expect(clippy::disallowed_methods, reason = "tests read files, /proc and the clock")]
 #![expect(clippy::disallowed_macros, reason = "boot times are printed, not judged")]
 

@@ -7,8 +7,7 @@ use serde_json::Value;
 
 use crate::{remains::processes, sandbox};
 
-/// A hash assigns streams to queues. If there are this many streams, one of two queues stays unused in only one of 2^15
-/// runs.
+/// A hash assigns streams to queues. With this many streams, one of two queues is unused in only one of 2^15 runs.
 const MANY: u32 = 16;
 /// Packets that may arrive between reading a device's counters and its queues' counters.
 const BETWEEN: u64 = 8;

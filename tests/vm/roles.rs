@@ -10,7 +10,7 @@ use crate::{
     sandbox,
 };
 
-/// The only guest is the server's end, and the client's end is the guest's host.
+/// The server is in the only guest, and the client is on the guest's host.
 pub(crate) fn distinguishes_a_monitor_s_threads() {
     let sandbox = sandbox();
     let file = sandbox.file("roles.toml", &scenario("vcpus = 2", &streams(2, "700ms", 1)));

@@ -203,7 +203,7 @@ pub(crate) fn survives_a_kill_while_taking_pages() {
         mover.wait().expect("it was started here");
         assert_intact(&machine);
     }
-    // If nothing disturbs the rebalancer, it takes the full amount from a guest that has all of its memory back.
+    // If undisturbed, the rebalancer takes the full amount from a guest that has all its memory back.
     let shown = || sandbox.succeed(&["rebalance", &file, "--rounds", "6"]).out;
     let printed = shown();
     assert!(printed.contains("more DRAM than its ceiling"), "{printed}");

@@ -7,7 +7,7 @@ use crate::sandbox;
 
 const KINDS: [&str; 5] = ["geneve", "gre", "gretap", "wireguard", "esp"];
 
-/// Packets to the server are delayed by 15 to 25 ms. In nanoseconds.
+/// In nanoseconds. Packets to the server are delayed by 15 to 25 ms.
 const SHORTEST: f64 = 15e6;
 
 const WIRE: &str = r#"schema = 1

@@ -22,7 +22,7 @@ pub(crate) struct Request {
     /// Count in this checkout instead, e.g. of an earlier commit
     #[arg(long, value_name = "DIR")]
     repo: Option<PathBuf>,
-    /// Count only tokens of non-test code by crate, as lines of xtask/src/ceilings.rs
+    /// Print only the tokens of non-test code by crate, as lines of xtask/src/ceilings.rs
     #[arg(long)]
     tokens: bool,
     /// Also list the counted items

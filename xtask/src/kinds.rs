@@ -31,7 +31,7 @@ pub(crate) const KINDS: &[Kind] = &[
             "crates/traffic/src/stream/", "crates/workload/"],
         words: &["balloon", "connect", "first-touch", "ping-pong", "stream"],
         budget: 63,
-        why: "every output distinguishes the kinds of results; 43 without Metric, WorkloadSummary, balloon and first-touch; stalls are of streams; a stored trial is explained like a new one; black holes and counted instructions" },
+        why: "every output distinguishes the kinds of results, e.g. for stalls, stored trials, black holes and counted instructions" },
     Kind { name: "factor",
         enums: &["scenario::Setting", "scenario::WorkloadSetting", "scenario::DeviceSettingKind"],
         own: &["crates/samples/src/device_state.rs", "crates/scenario/src/check/factors.rs",

@@ -1,4 +1,4 @@
-//! The code of the product as syntax trees, without tests.
+//! The product's code without tests, as syntax trees.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

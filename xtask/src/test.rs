@@ -18,7 +18,7 @@ use tally::Tally;
 
 /// The number of slow tests in the summary.
 const SLOWEST: usize = 20;
-/// If more tests than this fail, the failures are not due to chance.
+/// If more tests fail, the failures are not due to chance.
 const MOST_REPEATED: usize = 5;
 
 #[derive(Args)]
@@ -50,10 +50,9 @@ pub(crate) fn run(workspace: &Workspace, request: &Request) -> Result<ExitCode> 
 
 fn build_and_run(workspace: &Workspace, request: &Request, tally: &mut Tally) -> Result<bool> {
     let arguments = &request.arguments;
-    // Tests mostly wait for guests to boot and trials to end, which takes no longer on a busy machine.
+    // Tests mostly wait for guests to boot and trials to end.
     let at_once = 2 * std::thread::available_parallelism().map_or(1, NonZero::get);
     let run = |program: &Program, lines: &mut dyn FnMut(&str)| {
-        // The output follows when the program has ended.
         eprintln!("starts: {}", program.name);
         program.run(arguments, lines)
     };

@@ -36,9 +36,8 @@ impl Workspace {
     pub(crate) fn cargo(&self, args: &[&str]) -> Command {
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         cargo.args(args).current_dir(&self.root).stdin(Stdio::null());
-        // `cargo run` sets these variables for this program. If they were passed on, build scripts that
-        // depend on them (such as ring's) would run again whenever cargo is started in another way, and all
-        // dependents would be rebuilt.
+        // `cargo run` sets these variables. If they were passed on, build scripts that depend on them (such as
+        // ring's) and all dependents would be rebuilt whenever cargo is started in another way.
         let is_own = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_own)) {
             cargo.env_remove(name);

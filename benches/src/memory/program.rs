@@ -66,8 +66,8 @@ const PLACED_EVERY: u64 = BURSTS;
 const MOST_MOVED: usize = 16_384;
 const LEFT_FREE: u64 = 8 << 20;
 const CLASSES: usize = 64;
-/// Unmapping this many pages after each burst flushes the TLB, because it exceeds the kernel's limit for single
-/// invalidations (33 in x86/tlb.rst of Linux). Otherwise, an emulated TLB would keep all entries and never set
+/// Unmapping this many pages after each burst flushes the TLB, because the kernel limits single invalidations to
+/// fewer pages (33 in x86/tlb.rst of Linux). Otherwise, an emulated TLB would keep all entries and never set
 /// accessed bits again.
 const FORGOTTEN: usize = 64 * PAGE;
 

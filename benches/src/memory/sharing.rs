@@ -23,7 +23,7 @@ use crate::{
 
 const SUBJECT: Subject = Subject {
     name: "memory",
-    what: "accesses served by the fast memory of two guests whose working sets change places",
+    what: "accesses served by the fast memory of two guests that swap their working sets",
     units: &["share of accesses"],
 };
 

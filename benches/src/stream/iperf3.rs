@@ -43,7 +43,7 @@ impl Iperf3 {
     }
 }
 
-/// Returns whether received data can be discarded without a copy, which iperf3 supports since 3.17.
+/// Returns whether iperf3 can discard received data without a copy (since 3.17).
 pub(super) fn can_skip_the_copy() -> bool {
     let help = Command::new("iperf3").arg("--help").output();
     help.is_ok_and(|help| {

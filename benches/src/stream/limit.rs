@@ -1,5 +1,5 @@
-//! Bench `stream-limit`: one TCP stream with as little work per byte as possible, compared with iperf3. Rows with
-//! equal settings show the part of the speed-up that comes from the settings.
+//! Bench `stream-limit`: one TCP stream with as little work per byte as possible, compared with iperf3. Rows
+//! with equal settings separate the effect of the settings from that of the tool.
 
 use workload::Placement::{CrossCpu, Free, SameCpu};
 

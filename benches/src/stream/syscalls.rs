@@ -1,5 +1,5 @@
-//! Bench `syscalls`: system calls per gigabyte over one TCP stream, compared with iperf3. `perf stat` counts exactly,
-//! at a tenth of a microsecond per call, whereas strace would slow down both ends.
+//! Bench `syscalls`: system calls per gigabyte over one TCP stream, compared with iperf3. `perf stat` counts
+//! exactly and costs a tenth of a microsecond per call, whereas strace would slow down both ends.
 
 use std::{process::Command, time::Duration};
 

@@ -1,4 +1,4 @@
-//! Checks the capabilities of this machine, by using them where possible.
+//! Checks this machine's capabilities, by using them where possible.
 
 mod cgroup;
 mod clock;
@@ -36,8 +36,8 @@ pub enum Area {
     VirtualMachines,
 }
 
-/// Checks all capabilities, without lasting changes. This takes well under a second, or up to two seconds
-/// longer if a guest hangs. Call it with the permissions of a run.
+/// Checks all capabilities, without lasting changes. This takes well under a second, or up to two seconds longer
+/// if a guest hangs. Call it with the same permissions as a run.
 #[must_use]
 pub fn capabilities() -> Vec<Capability> {
     let environment = crate::environment();

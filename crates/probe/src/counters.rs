@@ -1,5 +1,5 @@
-//! Counters of the CPUs' backlog queues from /proc/net/softnet_stat (`softnet_seq_show` in net/core/net-procfs.c),
-//! which are the same in all network namespaces.
+//! Counters of the CPUs' backlog queues from /proc/net/softnet_stat (`softnet_seq_show` in
+//! net/core/net-procfs.c). They are the same in all network namespaces.
 
 use std::fs;
 
@@ -20,8 +20,8 @@ impl SoftnetReading {
         fs::read_to_string(FILE).ok().and_then(|text| read(&text))
     }
 
-    /// Returns the difference of two readings, up to 2^32 per counter even if it wrapped around. Ignores CPUs that
-    /// went online or offline in between.
+    /// Returns the difference between two readings. Differences of up to 2^32 per counter are correct, even if
+    /// the counter wrapped around. Ignores CPUs that went online or offline in between.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> SoftnetCounters {
         let same = self.cpus == earlier.cpus;

@@ -10,7 +10,7 @@ use crate::file::line;
 /// The clock source that x86 uses until the TSC is calibrated, about a second after driver initialization
 /// (`tsc_refine_calibration_work` in arch/x86/kernel/tsc.c).
 const PROVISIONAL_CLOCK: &str = "tsc-early";
-/// The time since boot, in nanoseconds, by which calibration has ended even after a few failures.
+/// By this time since boot, in nanoseconds, calibration has ended even after a few failures.
 const CLOCK_SETTLED_BY: u64 = 10_000_000_000;
 /// The polling interval in nanoseconds. The kernel does not announce a new clock source.
 const CLOCK_ASKED_EVERY: u64 = 20_000_000;
@@ -73,7 +73,7 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// Simulates a kernel that switches to `tsc` at `settles` and is first asked at `asked`, both in
+    /// Simulates a kernel that switches to `tsc` at `settles` and is first queried at `asked`, both in
     /// nanoseconds since boot.
     fn clock_source_of(asked: u64, settles: u64) -> (Option<String>, u64) {
         let now = Cell::new(asked);

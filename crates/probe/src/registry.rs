@@ -8,7 +8,7 @@ use crate::{
     packet_way, syscalls,
 };
 
-/// Fails with [`ProbeError::Unavailable`] if the kernel or the permissions do not allow it.
+/// Fails with [`ProbeError::Unavailable`] if the kernel or the permissions do not allow the probe.
 pub fn probe(kind: ProbeKind) -> Result<Box<dyn Probe>, ProbeError> {
     match kind {
         ProbeKind::Cpu => cpu_attribution::probe(),

@@ -162,8 +162,8 @@ impl VmReading {
         }
     }
 
-    /// Descriptors of vhost contain no device name, so only their number helps. If there is none, no device uses vhost.
-    /// If there is one per queue, all devices use it. Otherwise, the command line decides.
+    /// vhost descriptors contain no device name, so only their number helps. With none, no device uses vhost.
+    /// With one per queue, all devices use it. Otherwise, the command line decides.
     fn decide_vhost(&self, devices: &mut [VmDevice]) {
         if !self.unread.is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! CPU affinity of threads, see sched_setaffinity(2).
+//! CPU affinity of threads.
 
 use rustix::{
     process::Pid,
@@ -12,13 +12,12 @@ pub fn available() -> Vec<u32> {
     sched_getaffinity(None).map(|set| list(&set)).unwrap_or_default()
 }
 
-/// Calls getcpu(2), through the vDSO if available.
 #[must_use]
 pub fn current_cpu() -> u32 {
     u32::try_from(rustix::thread::sched_getcpu()).unwrap_or(0)
 }
 
-/// Pins the calling thread and threads that it starts later. On failure, nothing is changed.
+/// Pins the calling thread and any threads it starts later. On failure, nothing changes.
 pub fn pin_thread(cpus: &[u32]) -> Result<()> {
     bind(None, cpus)
 }
@@ -34,7 +33,7 @@ fn bind(thread: Option<Pid>, cpus: &[u32]) -> Result<()> {
     let wanted = set_of(cpus).ok_or_else(|| Error::new(PIN, object(), libc::EINVAL))?;
     let before = sched_getaffinity(thread).named(PIN, object)?;
     sched_setaffinity(thread, &wanted).named(PIN, object)?;
-    // The kernel silently ignores CPUs that do not exist, but a partial placement is an error here.
+    // The kernel silently ignores nonexistent CPUs. Treat them as an error.
     if sched_getaffinity(thread) != Ok(wanted) {
         sched_setaffinity(thread, &before).named("restore CPUs of", || "the thread")?;
         let hint = format!("the thread may run on {:?}", list(&before));

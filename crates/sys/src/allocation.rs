@@ -1,4 +1,4 @@
-//! A counting allocator, for tests of code that does not allocate.
+//! A counting allocator, to test that code does not allocate.
 
 #![expect(unsafe_code, reason = "GlobalAlloc is an unsafe trait")]
 

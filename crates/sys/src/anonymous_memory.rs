@@ -1,4 +1,4 @@
-//! Anonymous memory mappings and page fault counts, see mmap(2), madvise(2), getrusage(2).
+//! Anonymous memory mappings and page fault counts.
 #![expect(unsafe_code, reason = "mmap, madvise, getrusage, and writes to mapped memory")]
 #![expect(clippy::disallowed_methods, reason = "reads /proc/meminfo")]
 
@@ -9,7 +9,7 @@ use rustix::mm::{Advice, MapFlags, ProtFlags};
 use crate::error::{Context, Error, Result};
 
 pub const PAGE: usize = 4 << 10;
-/// The size of a huge page on x86-64, to which the memory is aligned.
+/// The size of a huge page on x86-64. The memory is aligned to it.
 pub const HUGE_PAGE: usize = 2 << 20;
 
 #[derive(Debug)]
@@ -31,15 +31,15 @@ impl AnonymousMemory {
         let mapped = unsafe { rustix::mm::mmap_anonymous(ptr::null_mut(), mapped_length, access, kind) };
         let mapped = mapped.named("map", object)?;
         let memory = Self { mapped, mapped_length, offset: mapped.align_offset(HUGE_PAGE), length };
-        // After a fork, the next write to a page would copy it and fault.
-        // SAFETY: the range is the new mapping, and the advice does not change its contents.
+        // Otherwise, the first write to a page after a fork would fault and copy the page.
+        // SAFETY: the range is the new mapping, and the advice changes no contents.
         let _ = unsafe { rustix::mm::madvise(mapped, mapped_length, Advice::LinuxDontFork) };
         let advice = if huge { Advice::LinuxHugepage } else { Advice::LinuxNoHugepage };
         // SAFETY: the range is within the new mapping, and the advice does not change its contents.
         let advised = unsafe { rustix::mm::madvise(mapped, mapped_length, advice) };
-        // A kernel without huge pages rejects this advice, but it never creates huge pages either.
+        // A kernel without huge pages rejects both kinds of advice. That matters only if `huge` is set.
         if huge && advised.is_err() {
-            let unsupported = Error::new("have huge pages for", object(), libc::EOPNOTSUPP);
+            let unsupported = Error::new("use huge pages for", object(), libc::EOPNOTSUPP);
             return Err(unsupported.with_hint("requires a kernel with CONFIG_TRANSPARENT_HUGEPAGE"));
         }
         Ok(memory)
@@ -57,8 +57,8 @@ impl AnonymousMemory {
     pub fn touch(&mut self, from: usize, to: usize) {
         let start = self.mapped.cast::<u8>();
         for at in (from..to.min(self.length)).step_by(PAGE) {
-            // SAFETY: the address is within this private mapping, because `offset` is less than the excess of the
-            // mapping over `length`. Volatile prevents the compiler from removing the write.
+            // SAFETY: the address is within this private mapping: the mapping exceeds `length` by more than
+            // `offset`. Volatile prevents the compiler from removing the write.
             unsafe { start.add(self.offset + at).write_volatile(1) };
         }
     }
@@ -87,7 +87,7 @@ impl PageFaults {
         if unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) } != 0 {
             return Err(Error::last("count page faults of", "this thread"));
         }
-        // SAFETY: the call above has filled the structure, and zeros are valid too.
+        // SAFETY: the call above has filled the structure.
         let usage = unsafe { usage.assume_init() };
         let count = |count: libc::c_long| u64::try_from(count).unwrap_or(0);
         Ok(Self { minor: count(usage.ru_minflt), major: count(usage.ru_majflt) })

@@ -1,4 +1,4 @@
-//! Functions for an init process: mounting, loading modules, powering off. See mount(2), finit_module(2), reboot(2).
+//! Functions for an init process: mounting, loading modules, powering off.
 #![expect(clippy::disallowed_methods, reason = "the kernel reads a module from an open file")]
 
 use std::{fs::File, path::Path};

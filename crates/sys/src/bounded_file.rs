@@ -1,23 +1,22 @@
-//! Reads text files up to a size limit, because a device or pipe may never end and a small file may decode to
-//! gigabytes.
+//! Reads text files up to a size limit. A device or pipe may never end, and a small file may decode to gigabytes.
 
 use std::fs::File;
 use std::io::{self, Error, ErrorKind, Read};
 use std::path::Path;
 
-/// The size limit in bytes, which is 200 times the size of the longest built-in scenario.
+/// The size limit in bytes: 200 times the size of the longest built-in scenario.
 const LONGEST: u64 = 1 << 20;
 
-/// The memory limit in bytes for a document written by plumb: its text and decoded values, as estimated by
+/// The memory limit in bytes for the text and decoded values of a document written by plumb, as estimated by
 /// [`DecodedSize`]. A run of 1,000 trials has 50 MB of text and counts as 350 MB.
 const MOST_MEMORY: u64 = 1 << 30;
 const PIECE: usize = 64 << 10;
-/// The cost of a byte of text. A growing buffer has up to twice the capacity it needs.
+/// The estimated memory per byte of text. A growing buffer has up to twice the capacity it needs.
 const TEXT: u64 = 2;
-/// The cost of a JSON object in bytes. `{}` can decode to a struct of several hundred bytes.
+/// The estimated memory for a JSON object, in bytes. `{}` can decode to a struct of several hundred bytes.
 const OBJECT: u64 = 512;
-/// The cost of any other JSON value in bytes. A key with a number takes 80 to 130 bytes, and a number in a list takes
-/// 8 to 32.
+/// The estimated memory for any other JSON value, in bytes. A key with a number takes 80 to 130, and a number in
+/// a list takes 8 to 32.
 const VALUE: u64 = 64;
 
 /// Reads a text document written by a user. Fails if the file exceeds the size limit, is not UTF-8, or cannot
@@ -31,8 +30,8 @@ pub fn read_opened(file: File) -> io::Result<String> {
     read_up_to(file, LONGEST)
 }
 
-/// Reads a document written by plumb: JSON, or HTML with embedded JSON. Fails if the decoded document would
-/// take too much memory, or if the file is not UTF-8 or cannot be read.
+/// Reads a document written by plumb: JSON, or HTML with embedded JSON. The decoded document must fit the memory
+/// limit.
 pub fn read_ours(mut input: impl Read) -> io::Result<String> {
     let (mut bytes, mut piece) = (Vec::new(), vec![0; PIECE]);
     let mut size = DecodedSize::default();

@@ -1,12 +1,12 @@
-//! Checks whether this process can load and attach eBPF programs, see bpf(2).
+//! Checks whether this process can load and attach eBPF programs.
 #![expect(unsafe_code, reason = "bpf(2) has no wrapper")]
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use crate::error::{Error, Result};
 
-/// Loads a program, attaches it and removes it again. EPERM means that CAP_BPF and CAP_PERFMON (or root) in
-/// the initial user namespace are missing. ENOSYS and EINVAL mean that the kernel was built without
+/// Loads a program, attaches it and removes it again. EPERM means that the process needs CAP_BPF and CAP_PERFMON
+/// (or root) in the initial user namespace. ENOSYS and EINVAL mean that the kernel was built without
 /// `CONFIG_BPF_SYSCALL` or `CONFIG_BPF_EVENTS`.
 pub fn try_load() -> Result<()> {
     let program = load()?;

@@ -1,4 +1,4 @@
-//! Starts child processes that end with their parent, or detached ones. See prctl(2), setsid(2), setpgid(2).
+//! Starts child processes, either detached or killed when their parent dies.
 #![expect(unsafe_code, reason = "code between fork and exec, and resetting signal dispositions")]
 
 use std::convert::Infallible;
@@ -38,9 +38,9 @@ pub fn spawn_confined(mut command: Command, confines: Confines, label: &str) -> 
     let (result, started) = mpsc::sync_channel(1);
     let (keep, dropped) = mpsc::channel();
     let start = move || {
-        // The next child of this thread becomes PID 1 of the namespace. Afterwards this thread cannot start
-        // threads, and cannot return without privileges over the previous namespace.
-        // SAFETY: the function is unsafe only for CLONE_FILES.
+        // The next child of this thread becomes PID 1 of the new namespace. From now on, this thread cannot
+        // start threads, and needs privileges over the old namespace to go back.
+        // SAFETY: the function is unsafe only because of CLONE_FILES.
         let _ = unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWPID) };
         let child = spawn(&mut command, Some(network), Some(identity), &named);
         drop(command);
@@ -106,8 +106,8 @@ fn spawn(command: &mut Command, ns: Option<NetNs>, identity: Option<Identity>, l
     command.spawn().named("start", || label)
 }
 
-/// Starts a child in a new session that outlives the caller. Do not let it inherit standard streams, or it
-/// keeps the terminal or pipe open.
+/// Starts a child that outlives the caller, in a new session. If the child inherits standard streams, it keeps
+/// the terminal or pipe open.
 pub fn spawn_detached(command: &mut Command, label: &str) -> Result<Child> {
     let prepare = || {
         reset_signals();
@@ -128,8 +128,8 @@ pub fn kill_group(child: &Child) -> Result<()> {
     }
 }
 
-/// Names the calling thread and threads that it starts without a name. On the first thread, this also names
-/// the process (/proc/PID/comm). The kernel truncates names to 15 bytes.
+/// Names the calling thread, and threads that it starts later without a name. On the main thread, this also
+/// names the process (/proc/PID/comm). The kernel truncates names to 15 bytes.
 pub fn name_own(name: &CStr) -> Result<()> {
     rustix::thread::set_name(name).named("name", || "the calling thread")
 }
@@ -174,7 +174,7 @@ fn die_with(parent: &Parent) -> io::Result<()> {
 
 /// Runs between fork and exec, so it may only make system calls.
 fn unshare_mounts() -> rustix::io::Result<()> {
-    // SAFETY: the function is unsafe only for CLONE_FILES.
+    // SAFETY: the function is unsafe only because of CLONE_FILES.
     unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNS | UnshareFlags::NEWIPC) }?;
     mount_change(c"/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;

@@ -1,4 +1,4 @@
-//! Kernel clocks in nanoseconds, and sleeping until a deadline. See clock_gettime(2), clock_nanosleep(2).
+//! Kernel clocks in nanoseconds, and sleeping until a deadline.
 
 use std::num::NonZeroU64;
 
@@ -30,8 +30,7 @@ pub fn process_cpu() -> u64 {
 pub fn sleep_until(deadline: u64) {
     let request = timespec(deadline);
     while rustix::thread::clock_nanosleep_absolute(rustix::thread::ClockId::Monotonic, &request).is_err() {
-        // With this clock and a valid time, EINTR is the only possible error. The deadline is absolute, so
-        // just repeat the call.
+        // EINTR is the only possible error here. The deadline is absolute, so just repeat the call.
     }
 }
 

@@ -1,5 +1,5 @@
-//! Permanently drops the privileges of the calling thread and of threads that it starts later, so the process
-//! must still be single-threaded ([`is_single_threaded`]).
+//! Permanently drops the privileges of the calling thread and of threads that it starts later. The process must
+//! still be single-threaded ([`is_single_threaded`]).
 
 pub mod calls;
 mod landlock;

@@ -1,4 +1,4 @@
-//! Marks the window in which QEMU's instruction counter counts. Each mark is a NOP of eight bytes that compilers do not
+//! Marks the window in which QEMU's instruction counter counts. Each mark is an 8-byte NOP that compilers do not
 //! emit.
 #![expect(unsafe_code, reason = "no intrinsic emits these NOPs, and musl has no sched_setscheduler")]
 #![expect(clippy::disallowed_methods, reason = "reads the kernel's command line")]
@@ -7,16 +7,14 @@ use std::{fs, mem, sync::OnceLock};
 
 use crate::clock::{monotonic, sleep_until};
 
-/// Kernel parameter of guests whose instructions are counted. The kernel ignores it, because it contains a
-/// dot.
+/// The kernel parameter of guests with counted instructions. The kernel ignores it, because it contains a dot.
 pub const COUNTED: &str = "plumb.counted";
 /// Windows begin and end at multiples of this time, so that equally long windows include the same number of
-/// timer interrupts. After 200 ms, the retransmission timeout of an idle connection would reset its window.
+/// timer interrupts. After 200 ms of waiting, TCP would reset an idle connection's window.
 const PHASE: u64 = 100_000_000;
 /// The minimum time for sent data to arrive and other tasks to finish.
 const SETTLING: u64 = 20_000_000;
 
-/// Emits a mark that ends in the given digit.
 macro_rules! mark {
     ($number:literal) => {{
         #[cfg(target_arch = "x86_64")]
@@ -39,8 +37,8 @@ pub fn is_counted() -> bool {
     })
 }
 
-/// Lets the calling thread run until it blocks. Otherwise, threads switch at different bytes of each stream,
-/// and counts differ by up to 10 %. Does nothing outside of counted guests.
+/// Lets the calling thread run until it blocks. Otherwise, threads switch at different bytes of each stream, and
+/// counts differ by up to 10 %. Does nothing outside counted guests.
 pub fn run_until_blocked() {
     if is_counted() {
         // SAFETY: all fields are integers.
@@ -64,7 +62,7 @@ pub fn end() {
     mark!("2");
 }
 
-/// Writes the counts of the last window.
+/// Makes QEMU write the counts of the last window.
 pub fn report() {
     mark!("3");
 }

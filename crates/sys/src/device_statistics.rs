@@ -15,7 +15,7 @@ const ETHTOOL_GSTATS: u32 = 0x1d;
 const ETHTOOL_GSSET_INFO: u32 = 0x37;
 const STATISTICS: u32 = 1;
 const NAME: usize = 32;
-/// The kernel writes all, regardless of the requested number, but no device has nearly this many.
+/// The kernel writes all statistics, regardless of the requested number. No device has nearly this many.
 const ROOM: usize = 1 << 15;
 
 #[derive(Debug)]

@@ -1,5 +1,4 @@
-//! A helper process that keeps a privilege which this process is about to drop. See fork(2), unix(7),
-//! close_range(2).
+//! A helper process that keeps a privilege that this process is about to drop.
 #![expect(unsafe_code, reason = "fork(2) and close_range(2)")]
 
 use std::{
@@ -44,7 +43,7 @@ fn close_others(exception: i32) {
     let exception = exception.unsigned_abs();
     let ranges = [(0, STDERR - 1), (STDERR + 1, exception - 1), (exception + 1, u32::MAX)];
     for (first, last) in ranges.into_iter().filter(|(first, last)| first <= last) {
-        // SAFETY: the child never uses the owners of these descriptors. Older kernels leave them open.
+        // SAFETY: the child never uses the owners of these descriptors. Kernels without this call leave them open.
         unsafe { libc::syscall(libc::SYS_close_range, first, last, 0_u32) };
     }
 }

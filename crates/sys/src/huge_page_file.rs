@@ -1,5 +1,5 @@
-//! A file of huge pages, which keep their physical addresses even after the process that allocated them has
-//! ended. See hugetlbpage.rst and pagemap.rst in the kernel's admin-guide.
+//! A file of huge pages. They keep their physical addresses even after the process that allocated them ends. See
+//! hugetlbpage.rst and pagemap.rst in the kernel's admin-guide.
 #![expect(unsafe_code, reason = "mmap and access to mapped memory")]
 #![expect(clippy::disallowed_methods, reason = "the huge page pool is configured by a file")]
 
@@ -49,7 +49,7 @@ impl HugePageFile {
         options.read(true).write(true).create(true).truncate(false);
         let refused = |error: io::Error| Error::from_io("create", object(), &error);
         let file = options.open(&path).map_err(refused)?;
-        // Remove pages left by an earlier process from the pool.
+        // Free the pages that an earlier process left in the file.
         let left = file.metadata().map_err(refused)?.len() / HUGE_PAGE as u64;
         let mut file = Self { file, pages: left, others: pool()?.saturating_sub(left) };
         if left > 0 {
@@ -120,7 +120,7 @@ fn shorten_free_lists() {
     }
 }
 
-/// Sums up all per-CPU lists, in pages. See proc_zoneinfo(5).
+/// Returns the sum of the limits of all per-CPU lists, in pages. See proc_zoneinfo(5).
 fn free_list_limits(zones: &str) -> u64 {
     let limit = |line: &str| line.trim().strip_prefix("high:")?.trim().parse::<u64>().ok();
     zones.lines().filter_map(limit).sum()

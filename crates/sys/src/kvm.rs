@@ -1,4 +1,4 @@
-//! Tests hardware virtualisation by running a guest, because an existing device node proves nothing. See
+//! Tests hardware virtualisation by running a guest, because a device node proves nothing. See
 //! Documentation/virt/kvm/api.rst in the kernel sources.
 
 #[cfg(target_arch = "x86_64")]
@@ -11,7 +11,8 @@ use std::time::Duration;
 use crate::error::{Error, Result};
 
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The time limit on machines with virtualisation extensions. These extensions may be emulated, and the machine may be busy.
+/// The time limit on machines with virtualisation extensions. The extensions may be emulated, and the machine
+/// may be busy.
 const PATIENCE_OF_HARDWARE: Duration = Duration::from_secs(10);
 
 const RUN: &str = "run a guest in";

@@ -1,4 +1,4 @@
-//! Resource limits of the process, see getrlimit(2).
+//! Resource limits of the process.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 

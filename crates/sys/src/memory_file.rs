@@ -1,5 +1,4 @@
-//! Memory files (memfd), which are private and disappear when the last descriptor is closed. See memfd_create(2),
-//! fallocate(2).
+//! Memory files (memfd). They are private and disappear when the last descriptor is closed.
 
 use std::{
     fs::{self, File, OpenOptions},

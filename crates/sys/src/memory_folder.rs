@@ -1,4 +1,4 @@
-//! Folders in memory (tmpfs) that can be reached only by descriptor. See fsmount(2), proc_pid_fd(5).
+//! Folders in memory (tmpfs) that can be reached only by descriptor.
 #![expect(unsafe_code, reason = "unshare")]
 
 use std::fs::File;
@@ -51,7 +51,7 @@ impl AsFd for MemoryFolder {
 
 fn mount(name: &str) -> Result<OwnedFd> {
     let object = || format!("folder {name} in memory");
-    // SAFETY: the function is unsafe only for CLONE_FILES.
+    // SAFETY: the function is unsafe only because of CLONE_FILES.
     unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNS) }.named("create", object)?;
     let system = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC).named("create", object)?;
     fsconfig_create(&system).named("create", object)?;

@@ -1,4 +1,4 @@
-//! Unnamed network namespaces, each held open by a file descriptor. See namespaces(7), network_namespaces(7).
+//! Unnamed network namespaces, each held open by a file descriptor.
 #![expect(unsafe_code, reason = "unshare, and ioctls without a rustix wrapper")]
 #![expect(clippy::disallowed_methods, reason = "opens namespaces through /proc")]
 
@@ -29,8 +29,7 @@ impl NetNs {
         on_scratch_thread(label, || create_here(label))
     }
 
-    /// This is several times as fast as repeated calls of [`NetNs::create`], because one thread creates all
-    /// namespaces.
+    /// Several times as fast as repeated calls to [`NetNs::create`], because one thread creates all namespaces.
     pub fn create_many(n: usize) -> Result<Vec<Self>> {
         let label = format!("{n} network namespaces");
         on_scratch_thread(&label, || (0..n).map(|i| create_here(&format!("number {i} of {label}"))).collect())
@@ -83,7 +82,7 @@ impl NetNs {
         })
     }
 
-    /// Returns the inode, as shown by `readlink`, which identifies the namespace while it exists.
+    /// Returns the inode number, as shown by `readlink`. It is unique among existing namespaces.
     #[must_use]
     pub const fn inode(&self) -> u64 {
         self.inode
@@ -125,7 +124,7 @@ impl std::fmt::Display for NetNs {
 }
 
 fn create_here(label: &str) -> Result<NetNs> {
-    // SAFETY: the function is unsafe only for CLONE_FILES.
+    // SAFETY: the function is unsafe only because of CLONE_FILES.
     unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNET) }
         .named("create network namespace", || label)
         .map_err(explain)?;

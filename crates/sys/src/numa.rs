@@ -1,4 +1,4 @@
-//! Queries and changes the NUMA nodes of a process's own pages. See move_pages(2), numa(7).
+//! Queries and changes the NUMA nodes of a process's own pages.
 #![expect(unsafe_code, reason = "move_pages has no safe wrapper")]
 #![expect(clippy::disallowed_methods, reason = "reads free memory from /sys")]
 

@@ -1,5 +1,5 @@
 //! Opens output files so that other users cannot redirect writes. Symlinks are followed only if this user or
-//! root owns them. See path_resolution(7), renameat(2).
+//! root owns them.
 #![expect(clippy::disallowed_methods, reason = "all other modules open output files here")]
 
 use std::ffi::OsStr;
@@ -82,7 +82,6 @@ pub fn rename(from: &Path, to: &Path) -> Result<()> {
     renamed.named("rename", || from.display().to_string())
 }
 
-/// Follows only symlinks owned by this user or root.
 fn find(path: &Path, follow_last: bool) -> Result<Resolved> {
     resolve(path, follow_last, &mut |passed, path, stat| {
         if passed == Passed::Folder || is_own(stat) || is_roots(stat) {
@@ -143,7 +142,7 @@ fn replace_regular(found: &Resolved, bytes: &[u8]) -> Result<()> {
     let object = || found.path.display().to_string();
     let part = format!(".{:016x}.part", RandomState::new().build_hasher().finish());
     let model = found.file.as_ref().map(|(_, stat)| stat);
-    // The umask still applies, so that another user's file does not determine who can write to the new one.
+    // The umask still applies, so that another user's file cannot decide who may write to the new one.
     let mode = model.map_or(0o666, |model| model.st_mode & 0o666);
     let mut file = create(&found.folder, OsStr::new(&part), mode).named("write", object)?;
     let own_mode = model.filter(|model| is_own(model)).map(|model| Mode::from_raw_mode(model.st_mode));

@@ -1,4 +1,4 @@
-//! Waits for many descriptors, which are identified by tokens. See epoll(7).
+//! Waits for events on many descriptors, identified by tokens.
 
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::Duration;
@@ -34,8 +34,8 @@ pub struct Poller {
 }
 
 impl Poller {
-    /// Each wait returns up to `events` descriptors (at least one), and later waits return the rest. Fails at
-    /// the limit on open files (EMFILE).
+    /// Each wait returns up to `events` descriptors, and later waits return the rest. Fails at the limit on open
+    /// files (EMFILE).
     pub fn new(events: usize) -> Result<Self> {
         let epoll = epoll::create(CreateFlags::CLOEXEC).named("create", || "an epoll instance")?;
         let empty = Event { flags: EventFlags::empty(), data: EventData::new_u64(0) };

@@ -1,5 +1,5 @@
 //! Folders that only this user can write to. Every component of the path is held open, so that it cannot be
-//! swapped after the check. See path_resolution(7), openat(2).
+//! swapped after the check.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -76,8 +76,8 @@ impl PrivateFolder {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file =
             rustix::fs::openat(folder, &draft, flags, Mode::RUSR | Mode::WUSR).named("write", object)?;
-        // The file is written under a temporary name and then hard-linked. Readers never see a partial file,
-        // and the second of two concurrent writers fails instead of replacing the first one's file.
+        // The file is written under a temporary name and then hard-linked. Readers never see a partial file, and
+        // the second of two concurrent writers fails.
         let written = File::from(file).write_all(text.as_bytes()).named("write", object).and_then(|()| {
             rustix::fs::linkat(folder, &draft, folder, name, AtFlags::empty()).named("write", object)
         });
@@ -173,7 +173,7 @@ fn reach(at: &OwnedFd, name: &OsString, make: bool) -> rustix::io::Result<Option
     }
 }
 
-/// Rejects folders in which users other than root could replace files.
+/// Rejects folders in which another user, except for root, could replace files.
 fn good(folder: OwnedFd, stat: &Stat, path: PathBuf) -> Result<Step> {
     let (owner, mode) = (stat.st_uid, stat.st_mode & 0o7777);
     let is_own = is_own(stat);

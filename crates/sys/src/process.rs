@@ -1,5 +1,4 @@
-//! A handle for a process that never affects a later process with the same PID. See proc(5),
-//! proc_pid_stat(5), pidfd_send_signal(2).
+//! A handle for a process. It never affects a later process with the same PID.
 #![expect(clippy::disallowed_methods, reason = "reads process state from /proc")]
 
 use std::fs::{self, File};
@@ -19,7 +18,7 @@ pub fn user() -> u32 {
 
 #[derive(Debug)]
 pub struct Process {
-    /// The process's folder in /proc, which refers only to this process and also serves as a pidfd.
+    /// The process's folder in /proc. It also serves as a pidfd.
     folder: OwnedFd,
     pid: u32,
 }
@@ -110,8 +109,7 @@ impl std::fmt::Display for Process {
     }
 }
 
-/// Returns the start time in clock ticks (1/100 s) since boot, which identifies a process together with the
-/// PID.
+/// Returns the start time in clock ticks (1/100 s) since boot. Together with the PID, it identifies a process.
 pub fn start_time(pid: u32) -> Result<u64> {
     Ok(stat(pid)?.start_time)
 }

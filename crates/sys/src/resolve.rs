@@ -1,5 +1,4 @@
-//! Resolves paths component by component, so that a folder or symlink cannot be replaced after the check. See
-//! path_resolution(7), openat(2).
+//! Resolves paths component by component, so that a folder or symlink cannot be replaced after the check.
 
 use std::ffi::OsString;
 use std::fs::File;

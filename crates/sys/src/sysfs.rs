@@ -23,7 +23,7 @@ impl Sysfs {
             opened => return opened,
         };
         // The right to mount depends on the user namespace that owns the thread's mount namespace.
-        // SAFETY: the function is unsafe only for CLONE_FILES.
+        // SAFETY: the function is unsafe only because of CLONE_FILES.
         match unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNS) } {
             Ok(()) => Self::open(),
             Err(_) => Err(refused),

@@ -1,5 +1,5 @@
-//! Decides which files to trust. Root follows the rules of OpenSSH's `StrictModes` (sshd_config(5)), except
-//! for folders such as /tmp. Other users reject files that are world-writable or belong to someone else, so a
+//! Decides which files to trust. Root follows the rules of OpenSSH's `StrictModes` (sshd_config(5)), except for
+//! folders such as /tmp. Other users reject only files that are world-writable or belong to someone else, so a
 //! umask of 002 still works.
 #![expect(clippy::disallowed_methods, reason = "opens a trusted file by its descriptor")]
 
@@ -104,7 +104,7 @@ fn problem_of_file(path: &Path, stat: &Stat, readers: Readers) -> Option<Problem
     }
     let (writers, who, bits) =
         if is_root { (OTHERS_WRITE, "other users", "go-w") } else { (0o002, "every user", "o-w") };
-    // Keys of services often belong to root and a group, like /etc/ssl/private on Debian.
+    // Service keys often belong to root and are readable by a group, e.g. in /etc/ssl/private on Debian.
     let secret = if is_roots(stat) { 0o037 } else { 0o077 };
     if readers == Readers::Owner && mode & secret != 0 {
         let problem = format!("it is secret, and other users can read it (mode {mode:04o})");

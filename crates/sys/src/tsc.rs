@@ -3,13 +3,13 @@
 
 use crate::clock;
 
-/// The duration of the measurement in nanoseconds. Reading the clock takes about 100 ns, or 20 ppm.
+/// The duration of the measurement in nanoseconds. Reading the clock takes about 100 ns (20 ppm).
 const SPAN: u64 = 5_000_000;
 const TRIES: usize = 8;
 const PLAUSIBLE: std::ops::Range<u64> = 100_000..10_000_000;
 
-/// Compares the counter with the kernel's clock for 5 ms. Returns `None` if the result is implausible or the
-/// CPU is not supported.
+/// Compares the counter with the kernel's clock. Returns `None` if the result is implausible or the CPU is not
+/// supported.
 #[must_use]
 pub fn kilohertz() -> Option<u64> {
     let (started, first) = reading()?;

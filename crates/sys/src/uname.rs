@@ -1,4 +1,4 @@
-//! Names of the kernel and the machine. See uname(2).
+//! Names of the kernel and the machine.
 
 #[must_use]
 pub fn kernel_release() -> String {

@@ -1,4 +1,4 @@
-//! User namespaces let an unprivileged process become root in its own namespace. See user_namespaces(7).
+//! User namespaces let an unprivileged process become root in its own namespace.
 #![expect(unsafe_code, reason = "unshare, and ioctls without a rustix wrapper")]
 #![expect(clippy::disallowed_methods, reason = "maps and limits are files in /proc")]
 
@@ -19,12 +19,12 @@ const ENTER: &str = "enter user namespace of";
 
 /// Gains all capabilities in a new user namespace that maps only this process's user and group.
 ///
-/// The process must be single-threaded. If the host forbids this, the error names the responsible setting.
+/// The process must be single-threaded. If the host forbids user namespaces, the error names the setting.
 /// After an error, the process may be in an unmapped namespace, so it should exit.
 pub fn enter_as_root() -> Result<()> {
     let uid = rustix::process::geteuid().as_raw();
     let gid = rustix::process::getegid().as_raw();
-    // SAFETY: the function is unsafe only for CLONE_FILES.
+    // SAFETY: the function is unsafe only because of CLONE_FILES.
     unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWUSER) }
         .named("create user namespace for", || format!("uid {uid}"))
         .map_err(explain)?;
@@ -57,7 +57,7 @@ impl UserNs {
     }
 
     /// Enters the namespace, unless the process is already there, and gains all capabilities in it. Refuses
-    /// namespaces of other users, whose processes could tamper with this one. The process must be
+    /// other users' namespaces, because processes there could tamper with this one. The process must be
     /// single-threaded.
     pub fn join(&self) -> Result<()> {
         let ours = fs::File::open("/proc/self/ns/user").named("open", || "/proc/self/ns/user")?;
@@ -106,8 +106,7 @@ impl PartialEq for UserNs {
 
 impl Eq for UserNs {}
 
-/// Returns whether the process has CAP_NET_ADMIN and CAP_SYS_ADMIN, which creating namespaces and devices
-/// requires.
+/// Returns whether the process has CAP_NET_ADMIN and CAP_SYS_ADMIN, which it needs to create namespaces and devices.
 #[must_use]
 pub fn has_net_admin() -> bool {
     has(CapabilitySet::NET_ADMIN | CapabilitySet::SYS_ADMIN)

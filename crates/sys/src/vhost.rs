@@ -1,4 +1,4 @@
-//! Tests vhost-net, which moves guests' packets inside the kernel, by using the device. See linux/vhost.h.
+//! Tests vhost-net by using its device. See linux/vhost.h.
 #![expect(unsafe_code, reason = "an ioctl without a rustix wrapper")]
 
 use std::os::fd::AsRawFd;

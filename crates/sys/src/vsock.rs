@@ -1,4 +1,4 @@
-//! Connections between a guest and its virtual machine monitor over virtio-vsock, see vsock(7).
+//! Connections between a guest and its virtual machine monitor over virtio-vsock.
 #![expect(unsafe_code, reason = "an address type that rustix lacks")]
 
 use std::fs::File;

@@ -18,7 +18,7 @@ const BECOME_ROOT: &str = "role-become-root";
 const HOLD_A_NAMESPACE: &str = "role-hold-a-namespace";
 const JOIN_A_CHILD: &str = "role-join-a-child";
 
-/// Shorter than the life of [`sleeper`].
+/// Less than the lifetime of [`sleeper`].
 const SOON: Duration = Duration::from_secs(30);
 
 fn main() -> ExitCode {

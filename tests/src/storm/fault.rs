@@ -118,7 +118,7 @@ fn crash_database(fault_run: &mut FaultRun, lasts: Duration) {
     fault_run.store.start(&[]);
 }
 
-/// A process that dies meanwhile is not our child or still held by its guard, so its PID was not reused.
+/// A child that has ended keeps its PID until its guard reaps it, so no signal reaches a later process.
 fn stop(fault_run: &mut FaultRun, processes: &[u32], lasts: Duration) {
     // A process may have just exited on its own.
     let send = |name| processes.iter().filter(|pid| !sent(**pid, name)).count();

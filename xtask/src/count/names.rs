@@ -1,4 +1,4 @@
-//! Finds types without a noun in their names: participles and question words.
+//! Finds type names without a noun: participles and question words.
 
 use syn::Item;
 

@@ -1,5 +1,5 @@
-//! Rule `deny`: dependencies meet the requirements of deny.toml. Advisories are left out, because they appear
-//! without any change in this repository.
+//! Rule `deny`: dependencies meet the requirements of deny.toml. Advisories are not checked, because they appear
+//! without a change in this repository.
 
 use std::process::Command;
 

@@ -50,7 +50,6 @@ fn resolved(page: &str, file: &str) -> String {
 fn links(text: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     for (number, line) in prose(text) {
-        // Every second part is inside backticks.
         for part in line.split('`').step_by(2) {
             let targets = part.split("](").skip(1).filter_map(|rest| rest.split(')').next());
             found.extend(targets.filter(|target| !target.contains("://")).map(|target| (number, target)));
@@ -59,7 +58,7 @@ fn links(text: &str) -> Vec<(usize, &str)> {
     found
 }
 
-/// Creates anchors as code hosting sites do: in lower case, without punctuation, and with hyphens for spaces.
+/// Creates anchors like code hosting sites: in lower case, without punctuation, and with hyphens for spaces.
 fn anchors(text: &str) -> BTreeSet<String> {
     let headings = prose(text).filter_map(|(_, line)| line.strip_prefix('#'));
     headings

@@ -11,7 +11,7 @@ use crate::kinds::KINDS;
 use crate::source::{Module, Source};
 use crate::workspace::Workspace;
 
-const ADVICE: &str = "keep the one of the lower crate; a frozen reader of an older version gets a line in \
+const ADVICE: &str = "keep the type in the lower crate; a frozen reader of an older version gets a line in \
                       xtask/src/rules/shapes.rs";
 
 /// Smaller shapes may match by coincidence.
@@ -21,31 +21,29 @@ const NAMES_SUFFICE: usize = 3;
 
 /// Types or modules of types, as `crate::module::Type`, that may have the same shape as a type in another crate.
 const EXCEPTIONS: &[&str] = &[
-    // The document format needs its own enum in addition to that of the model.
+    // The document format needs its own enum in addition to the model's.
     "scenario::document",
-    // One type belongs to the plan. The other belongs to the record, which is read without the scenario's
-    // types.
+    // A record must be readable without the scenario's types.
     "samples::run::PathRecord",
-    // Kernel data is parsed into one of these types and recorded in the other.
+    // One type is parsed, the other is recorded.
     "probe::vm::threads::Reading",
-    // A report is copied field by field from the measurements of the traffic engine.
+    // A report is copied field by field from the traffic engine's measurements.
     "protocol::message",
-    // The stats crate works on plain numbers. The findings' type has a schema, and neither crate may use the
-    // other.
+    // The findings' type has a schema. Neither crate may use the other.
     "findings::estimate::Interval",
     // The doctor prints these names, for capabilities and for links.
     "cli::commands::doctor::check::Status",
-    // Locks on files and on runs have the same shape, but their crates may not depend on each other.
+    // Locks on files and on runs. Neither crate may use the other.
     "memory::lock::MemoryLock",
     // The type holds what each method needs from a running machine.
     "memory::running::means::Means",
-    // The type is a line on the screen, sorted by its fields in this order.
+    // A line on the screen, sorted by these fields in order.
     "cli::live::stream::Key",
-    // One type belongs to a command, and the other belongs to a trial.
+    // One type is for commands, the other for trials.
     "cli::pin::Cpus",
-    // The other type has atomics for several threads.
+    // The other type has atomics.
     "codecs::sockperf::stream::Counts",
-    // One type is for a measured result that a gate cannot decide, and the other is for a skipped result.
+    // One type is for a result that a gate cannot decide, the other for a skipped result.
     "findings::comparison::OpenQuestion",
 ];
 

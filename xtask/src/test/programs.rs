@@ -19,7 +19,7 @@ pub(crate) struct Program {
     threads: Option<u64>,
 }
 
-/// Builds the programs and hands over each one once it is built, starting with the long ones.
+/// Builds the programs, the long ones first, and hands over each one when it is built.
 pub(crate) fn build(
     workspace: &Workspace,
     packages: &[String],

@@ -1,5 +1,4 @@
-//! Counts tests in the output of libtest and libtest-mimic. A test that finds out at run time that it cannot
-//! run prints `skipped: NAME: REASON`.
+//! Counts tests in the output of libtest and libtest-mimic. A test that cannot run prints `skipped: NAME: REASON`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

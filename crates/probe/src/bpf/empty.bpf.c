@@ -1,4 +1,4 @@
-/* Does nothing when a system call starts or ends. This is the minimum overhead of any system call probe. */
+/* Does nothing at the start and end of a system call. Its overhead is the minimum for any system call probe. */
 #include "kernel.h"
 
 SEC("raw_tp/sys_enter")

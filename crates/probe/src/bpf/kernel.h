@@ -1,6 +1,6 @@
-/* The kernel structures and fields that the programs read, which BTF relocates for the running kernel. Names
- * and types are the kernel's (include/linux/sched.h, skbuff.h, netdevice.h); the offsets here are irrelevant.
- * */
+/* The kernel structures and fields that the programs read. BTF relocates them for the running kernel, so the
+ * offsets here are irrelevant. Names and types are the kernel's (include/linux/sched.h, skbuff.h,
+ * netdevice.h). */
 #pragma once
 
 #include <linux/bpf.h>

@@ -49,8 +49,8 @@ impl Hook {
 }
 
 impl BpfObject {
-    /// `sizes` overrides the maximum number of entries of maps. Fails with [`ProbeError::Unavailable`] if the kernel or
-    /// the permissions do not allow it.
+    /// `sizes` overrides the maximum number of entries of the named maps. Fails with [`ProbeError::Unavailable`]
+    /// if the kernel or the permissions do not allow eBPF.
     pub(crate) fn new(object: &[u8], hooks: &[Hook], sizes: &[(&str, u32)]) -> Result<Self, ProbeError> {
         Self::load(object, hooks, sizes).map_err(|refusal| refusal.explain())
     }

@@ -12,7 +12,7 @@ const FIRST_PID_NAMESPACE: u64 = 0xefff_fffc;
 #[derive(Debug)]
 pub(super) enum Refusal {
     Rights(MissingCapability),
-    /// BPF programs see other PIDs, because this process is in a PID namespace.
+    /// BPF programs see different PIDs, because this process is in a PID namespace.
     OtherNumbers,
     NoTypes(String),
     NoTracepoint(&'static str),
@@ -23,7 +23,7 @@ pub(super) enum Refusal {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MissingCapability {
     permission: bool,
-    /// The process is in a user namespace, so its capabilities do not apply to the host.
+    /// Whether the process is in a user namespace, so that its capabilities do not apply to the host.
     nested: bool,
     root: bool,
     message: String,
@@ -113,7 +113,7 @@ fn too_old(kernel: &str, what: &str, reason: Option<String>) -> (String, String)
     )
 }
 
-/// Returns the only part of aya's error without the verifier log.
+/// Returns the root cause in aya's error. The other parts contain the verifier log.
 fn root_cause(error: &(dyn std::error::Error + 'static)) -> Option<String> {
     let mut causes = std::iter::successors(Some(error), |error| error.source());
     causes.find_map(|cause| cause.downcast_ref::<std::io::Error>()).map(ToString::to_string)

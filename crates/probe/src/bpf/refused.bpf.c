@@ -1,4 +1,4 @@
-/* An invalid memory access, which every kernel rejects. It is used only to test the error message. */
+/* Every kernel rejects this invalid memory access. Only the test of the error message uses it. */
 #include "kernel.h"
 
 SEC("tp_btf/sys_enter")

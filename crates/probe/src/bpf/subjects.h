@@ -1,10 +1,10 @@
-/* Maps tasks to subjects by process, network namespace or control group. User space sets the maps
+/* Maps tasks to subjects by process, network namespace or control group. User space fills the maps
  * (subjects.rs). Subject numbers start at 1. The programs handle inheritance and processes that exit. */
 #pragma once
 
 #include "kernel.h"
 
-/* How many levels of the control group hierarchy are searched. */
+/* The maximum number of control group levels to search. */
 #define MOST_LEVELS 16
 
 struct {

@@ -1,4 +1,4 @@
-//! Checks whether processes can be identified by their control group, see cgroups(7).
+//! Checks whether processes can be identified by their control group.
 
 use super::{Area, Capability, Subject};
 use crate::target;

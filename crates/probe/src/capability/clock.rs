@@ -34,12 +34,12 @@ fn cost() -> u64 {
 }
 
 fn judge(source: Option<&str>, nanos: u64) -> Capability {
-    let detail = format!("{}, {nanos} ns a reading", source.unwrap_or("unknown source"));
+    let detail = format!("{}, {nanos} ns per reading", source.unwrap_or("unknown source"));
     if nanos <= SLOW {
         return CLOCK.works(detail);
     }
     CLOCK.limited(
-        format!("{detail}: each needs a system call or a device"),
+        format!("{detail}: each needs a system call or a device access"),
         "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource; if the kernel \
                  rejects it, boot with tsc=reliable",
     )

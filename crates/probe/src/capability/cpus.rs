@@ -39,14 +39,14 @@ fn judge_usable(usable: &[u32], online: u32) -> Capability {
         return CPUS.works(detail);
     }
     CPUS.missing(
-        format!("{detail}: both ends of a path share it"),
+        format!("{detail}: both ends of a path share this CPU"),
         "give this machine or container a second CPU; `taskset -p $$` shows a shell's affinity",
     )
 }
 
 fn judge_governor(found: &BTreeSet<String>, virtual_machine: bool) -> Capability {
     if found.is_empty() {
-        let host = if virtual_machine { "; the host of this virtual machine decides" } else { "" };
+        let host = if virtual_machine { "; the virtual machine's host controls the frequency" } else { "" };
         return GOVERNOR.limited(
             format!("unknown: the kernel has no cpufreq driver{host}"),
             "on physical CPUs: cpupower frequency-set -g performance (CONFIG_CPU_FREQ)",

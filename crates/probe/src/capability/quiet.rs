@@ -1,4 +1,4 @@
-//! Checks whether other work disturbs measurements, by this machine's load and steal time.
+//! Checks load and steal time for other work that would disturb measurements.
 
 use procfs::{CurrentSI, KernelStats};
 use samples::Environment;

@@ -53,7 +53,7 @@ static __always_inline __u64 stolen_until_now(struct task_struct *task)
 	return task->se.cfs_rq->rq->prev_steal_time_rq;
 }
 
-/* Adds the elapsed time to whatever the CPU is running. */
+/* Adds the elapsed time to the current interrupt or task. */
 static __always_inline void settle(struct cpu *cpu, __u64 now)
 {
 	__u64 passed = now - cpu->since;
@@ -69,8 +69,8 @@ static __always_inline void settle(struct cpu *cpu, __u64 now)
 	cpu->since = now;
 }
 
-/* Subtracts steal time, which is not charged to the task even if some of it was already added. On a CPU
- * without a task, steal time counts as idle time, because the woken CPU was waiting for the hypervisor. */
+/* Subtracts steal time from the current task, even if some of it was already added. On a CPU without a task,
+ * steal time counts as idle time, because the woken CPU was waiting for the hypervisor. */
 static __always_inline void take_stolen(struct cpu *cpu, __u64 stolen)
 {
 	__u64 *time = &cpu->time[cpu->bucket & (BUCKETS - 1)];
@@ -92,13 +92,13 @@ static __always_inline void correct(struct cpu *cpu, struct task_struct *task)
 	cpu->task = task->pid;
 }
 
-/* Returns false before the start, and while this code has interrupted another update. */
+/* Returns false before the start of the measurement, and if this code interrupted another update. */
 static __always_inline int is_open(struct cpu *cpu)
 {
 	return cpu->since && !cpu->changing;
 }
 
-/* Ends an update. An interrupt before the first line has ended by the time that line runs, and a later
+/* Begins an update. An interrupt before the first line has ended by the time that line runs, and a later
  * interrupt changes nothing. */
 static __always_inline void shut(struct cpu *cpu)
 {
@@ -260,7 +260,7 @@ int start(void *ctx)
 	return 0;
 }
 
-/* This includes threads that the kernel creates in a process, e.g. for io_uring and vhost. */
+/* Also called for threads that the kernel creates in a process, e.g. for io_uring and vhost. */
 SEC("tp_btf/task_newtask")
 int BPF_PROG(on_new_task, struct task_struct *task)
 {
@@ -268,7 +268,7 @@ int BPF_PROG(on_new_task, struct task_struct *task)
 	return 0;
 }
 
-/* This also happens on exec. */
+/* Also called on exec. */
 SEC("tp_btf/task_rename")
 int BPF_PROG(on_rename, struct task_struct *task, const char *comm)
 {

@@ -1,4 +1,4 @@
-//! The user-space side of the programs and maps in `cpu_attribution.bpf.c` and `tasks.h`.
+//! The user-space counterpart of the programs and maps in `cpu_attribution.bpf.c` and `tasks.h`.
 
 use std::fs::File;
 use std::io::Read;
@@ -15,12 +15,12 @@ use crate::{
 };
 
 pub(super) const TAGS: usize = 32;
-/// The bucket for tag 0. The other tags follow it.
+/// The bucket for tag 0. The buckets for the other tags follow.
 pub(super) const FIRST_UNNAMED: usize = 1;
-/// The bucket for CPUs that are switching from idle to a task, after the bucket for hidden tasks.
+/// The bucket for CPUs that are switching from idle to a task. It follows the bucket for hidden tasks.
 pub(super) const WAKING: usize = FIRST_UNNAMED + TAGS + 1;
 
-/// Mirrors `struct name` of the object.
+/// Mirrors `struct name` in tasks.h.
 pub(super) type Name = [u8; 40];
 
 type Control = [u64; 3];
@@ -33,7 +33,7 @@ const HOOKS: [Hook; 18] = [
     Hook::needed("on_softirq_entry", "softirq_entry"),
     Hook::needed("irq_handler_ends", "irq_handler_exit"),
     Hook::needed("irq_handler_begins", "irq_handler_entry"),
-    // These tracepoints exist only on x86. Elsewhere, the interrupted task is charged for the time of these interrupts.
+    // These tracepoints exist only on x86. Elsewhere, the interrupted task is charged for these interrupts.
     Hook::optional("local_timer_ends", "local_timer_exit"),
     Hook::optional("local_timer_begins", "local_timer_entry"),
     Hook::optional("reschedule_ends", "reschedule_exit"),
@@ -44,7 +44,7 @@ const HOOKS: [Hook; 18] = [
     Hook::optional("call_function_single_begins", "call_function_single_entry"),
     Hook::optional("irq_work_ends", "irq_work_exit"),
     Hook::optional("irq_work_begins", "irq_work_entry"),
-    // This tracepoint exists since Linux 6.9.
+    // Added in Linux 6.9.
     Hook::optional("on_active", "tmigr_cpu_active"),
     Hook::needed("on_switch", "sched_switch"),
 ];

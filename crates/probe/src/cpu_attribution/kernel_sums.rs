@@ -1,4 +1,4 @@
-//! The exact probe, which reads CPU time by owner from BPF programs.
+//! The exact probe: reads CPU time by owner from BPF programs.
 
 use samples::{AttributedCpu, AttributionSource, CpuConsumer, MachineCpu, ProbeKind, ProbeResults};
 use units::Nanos;
@@ -35,11 +35,11 @@ struct Reading {
     machine: CpuReading,
 }
 
-/// Reading the kernel's sums may take this many nanoseconds, plus the same time for each CPU. If it takes longer,
-/// /proc/stat and the sums are read again.
+/// The time limit for reading the kernel's sums, in nanoseconds, plus the same for each CPU. After a slower
+/// reading, /proc/stat and the sums are read again.
 const CLOSE: u64 = 1_000_000;
 const TRIES: u32 = 20;
-/// After this many nanoseconds, readings are not repeated, because repeats on a slow machine would only add work.
+/// After this many nanoseconds, no reading is repeated, because repeats on a slow machine only add work.
 const LONGEST: u64 = 20_000_000;
 
 impl Reading {

@@ -1,17 +1,17 @@
 //! The kernel's own busy time between two readings of /proc/stat, for comparison with the owners.
 //!
-//! Busy time is all time that is neither idle nor stolen. With `CONFIG_TICK_CPU_ACCOUNTING`, the kernel samples user,
-//! system and softirq time only at ticks, which miss the work of an idle CPU that wakes up: two CPUs that woke each
-//! other with messages were busy for 1.0 s of 4 s according to ticks, and 1.7 s according to idle time. The columns
-//! idle and iowait are exact, apart from rounding to 10 ms, if ticks stop on idle CPUs (`CONFIG_NO_HZ_COMMON`, in
-//! every distribution). In a trial of 0.5 s with one CPU at half load, an error of 10 ms at either end would be 4 %,
-//! so the reading waits until the idle sum advances.
+//! Busy time is all time that is neither idle nor stolen. With `CONFIG_TICK_CPU_ACCOUNTING`, the kernel samples
+//! user, system and softirq time only at ticks. Ticks miss the work of an idle CPU that wakes up: two CPUs that
+//! woke each other with messages were busy for 1.0 s of 4 s according to ticks, and 1.7 s according to idle
+//! time. If ticks stop on idle CPUs (`CONFIG_NO_HZ_COMMON`, set in every distribution), the columns idle and
+//! iowait are exact, apart from rounding to 10 ms. In a trial of 0.5 s with one CPU at half load, an error of
+//! 10 ms at the start or end would be 4 %, so the reading waits until the idle sum advances.
 //!
 //! While a woken idle CPU waits for the hypervisor, the kernel adds the time to both steal and idle. So only time
 //! stolen from tasks is neither idle nor busy. The BPF programs measure it as the scheduler does.
 //!
 //! Some busy time remains unexplained:
-//! - An idle CPU is busy from the first instruction of an interrupt, but visible only from the handler on.
+//! - An idle CPU is busy from the first instruction of an interrupt, but the programs see only the handler.
 //! - Kernels before Linux 6.9 do not report a CPU that is woken before it has fallen asleep.
 //! - Processes that a sandbox hides from the programs have no owner.
 

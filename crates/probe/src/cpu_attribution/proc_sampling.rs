@@ -1,9 +1,9 @@
-//! The probe without BPF programs, which compares the times of tasks in /proc.
+//! The probe without BPF programs: compares the times of tasks in /proc.
 //!
 //! A process that starts and ends between two readings is charged to its parent, because /proc adds the times of
-//! reaped children. If a thread ends in between, its time since the first reading has no owner. Soft interrupts are
-//! charged to the interrupted task. Kernels with `CONFIG_IRQ_TIME_ACCOUNTING` exclude interrupts from task times, so
-//! /proc/stat provides them.
+//! reaped children. If a thread ends in between, its time since the first reading has no owner. Soft interrupts
+//! are charged to the interrupted task. Kernels with `CONFIG_IRQ_TIME_ACCOUNTING` exclude interrupts from task
+//! times, so the probe reads interrupt times from /proc/stat.
 
 use std::collections::HashMap;
 

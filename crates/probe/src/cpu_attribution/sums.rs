@@ -8,11 +8,11 @@ pub(super) const BUCKETS: usize = 4096;
 /// Mirrors `struct cpu` of the BPF object, in 8-byte words.
 pub(super) type Cpu = [u64; HEAD + BUCKETS + 1];
 
-/// The number of words before the buckets: ended, since, state, task, stolen time, the part subtracted from tasks,
-/// softirq time, and interrupt time.
+/// The number of words before the buckets: ended, since, state, task, stolen time, its part subtracted from
+/// tasks, softirq time, and interrupt time.
 const HEAD: usize = 8;
 const PUT_OFF: u32 = 1 << 31;
-/// A reading during which the CPU changes its data is repeated.
+/// The maximum number of attempts. A reading is repeated if the CPU changed its data during the reading.
 const TRIES: u32 = 100;
 /// In nanoseconds. A reading that took longer was preempted and is repeated.
 const LONG: u64 = 100_000;
@@ -26,7 +26,7 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    /// Other buckets keep time that later turns out to be stolen.
+    /// Steal time is subtracted only from the bucket that is current when the kernel reports it.
     pub(super) fn since(self, earlier: &Self) -> Self {
         let by_bucket = self.by_bucket.iter().zip(&earlier.by_bucket);
         Self {
@@ -42,7 +42,7 @@ pub(super) const fn empty() -> Cpu {
     [0; HEAD + BUCKETS + 1]
 }
 
-/// Repeats the reading until it is consistent, and then adds the time of the current state.
+/// Repeats the reading until it is consistent. Adds the time of the current state.
 pub(super) fn steady(read: &mut dyn FnMut() -> Result<Cpu, ProbeError>) -> Result<Sums, ProbeError> {
     for _ in 0..TRIES {
         let before = sys::clock::monotonic();

@@ -12,22 +12,21 @@
 /* Buckets by tag, for tasks without a bucket of their own. */
 #define FIRST_UNNAMED 1
 #define TAGS 32
-/* The bucket for tasks that were never visited. A sandbox may hide a process from programs, which then cannot
- * see when it loses the CPU, or what the CPU does next. */
+/* The bucket for tasks that were never visited. A sandbox may hide a process from the programs. They cannot see
+ * when such a process loses the CPU, or what the CPU does next. */
 #define UNSEEN (FIRST_UNNAMED + TAGS)
 /* The bucket for a CPU that is switching from idle to a task, after the interrupt that woke it and before the
- * switch. The kernel does not count this as idle time, and programming the timer takes long in a virtual
- * machine. */
+ * switch. The kernel does not count this time as idle, and it can be long in a virtual machine, where
+ * programming the timer is slow. */
 #define WAKING (UNSEEN + 1)
-/* The maximum in nanoseconds. A CPU that polls for longer counts as idle. */
+/* The maximum waking time in nanoseconds. A CPU that polls for longer counts as idle. */
 #define WAKING_MOST 200000
-/* A flag in a task's bucket. It means that soft interrupts are charged to the task, as for ksoftirqd. */
+/* A flag in a task's bucket: soft interrupts are charged to the task, as for ksoftirqd. */
 #define PUT_OFF (1U << 31)
 
 /* From include/linux/sched.h. */
 #define PF_KTHREAD 0x00200000
 
-/* Name of a bucket. */
 struct name {
 	__u32 tag; /* 0 without a subject */
 	__u32 kernel; /* whether it is a kernel thread */
@@ -35,7 +34,6 @@ struct name {
 	char thread[16];
 };
 
-/* Per-task storage. */
 struct known {
 	__u32 bucket;
 	__u32 tag;
@@ -100,7 +98,7 @@ static __always_inline void fill(struct name *name, struct task_struct *task, co
 	if (task->flags & PF_KTHREAD) {
 		name->kernel = 1;
 		bpf_probe_read_kernel_str(name->thread, sizeof(name->thread), comm);
-		/* Each CPU and pool has its own worker, so they are merged. */
+		/* Each CPU and pool has its own worker. Merge them. */
 		if (begins(name->thread, "kworker/", 8))
 			__builtin_memset(name->thread + 7, 0, sizeof(name->thread) - 7);
 		return;
@@ -137,7 +135,6 @@ static __always_inline __u32 bucket_named(struct control *control, struct name *
 	return found ? *found : unnamed(control, name->tag);
 }
 
-/* Assigns a bucket to a task. */
 static __always_inline __u32 place(struct task_struct *task, const char *comm, __u32 inherited)
 {
 	struct control *control = settings();
@@ -158,7 +155,7 @@ static __always_inline __u32 place(struct task_struct *task, const char *comm, _
 	return bucket;
 }
 
-/* The tag that a task's children inherit. */
+/* Returns the tag that a task's children inherit. */
 static __always_inline __u32 tag_now(struct task_struct *task)
 {
 	struct known *known = bpf_task_storage_get(&tasks, task, 0, 0);

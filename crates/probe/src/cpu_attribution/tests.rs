@@ -1,4 +1,4 @@
-//! Tests on the real kernel with known work by a known owner. The tests are skipped if permissions are missing.
+//! Tests known work by a known owner on the real kernel. Without permissions, the tests are skipped.
 
 mod shell;
 
@@ -42,7 +42,7 @@ fn watch(consumer: CpuConsumer, pid: u32) -> Watch {
 fn read(probe: &mut dyn Probe) -> AttributedCpu {
     let mut seen = ProbeResults::default();
     probe.read(&mut seen).expect("started");
-    assert_eq!(seen.overflowed, [], "no task without room");
+    assert_eq!(seen.overflowed, [], "every task has a bucket");
     let cpu = seen.cpu.expect("started");
     assert_eq!(seen.elapsed, cpu.elapsed);
     cpu

@@ -1,5 +1,5 @@
-//! Breaks down the latency along a path, following one message of a closed loop at a time until its reply returns to
-//! the client.
+//! Breaks down the latency along a path by following one message of a closed loop at a time until its reply
+//! returns to the client.
 
 mod histogram;
 mod maps;

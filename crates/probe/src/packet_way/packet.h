@@ -1,6 +1,6 @@
-/* Determines whether a packet carries the followed message, and in which direction. It looks through VXLAN
- * (RFC 7348) and GENEVE (RFC 8926) without options on any port, and through GRE (RFC 2784, RFC 2890) without checksums
- * and sequence numbers. */
+/* Determines whether a packet carries the followed message, and in which direction. Looks inside VXLAN
+ * (RFC 7348) and GENEVE (RFC 8926) without options on any port, and inside GRE (RFC 2784, RFC 2890) without
+ * checksums and sequence numbers. */
 #pragma once
 
 #include <bpf/bpf_endian.h>
@@ -24,8 +24,8 @@
 #define FRAGMENT_OFFSET_IPV6 0xfff8
 #define MOST_EXTENSIONS 4
 
-/* The message to follow, which user space sets (maps.rs). Addresses are in network byte order. An IPv4 address is in
- * the first 4 bytes. */
+/* The message to follow, set by user space (maps.rs). Addresses are in network byte order. An IPv4 address is
+ * in the first 4 bytes. */
 struct settings {
 	__u64 server[2];
 	__u64 port;
@@ -110,7 +110,7 @@ struct message {
 	int back;
 	/* The client's port, in network byte order. */
 	__u32 client_port;
-	/* Payload bytes (UDP) or the sequence number (TCP), which are the same at every layer. */
+	/* The id of the message at every layer: payload bytes (UDP) or the sequence number (TCP). */
 	__u64 id;
 };
 
@@ -137,7 +137,7 @@ static __always_inline int skip_extensions(struct packet *at, const unsigned cha
 	return 0;
 }
 
-/* If a packet is fragmented, only its first fragment has all of them. */
+/* If a packet is fragmented, only its first fragment has all headers. */
 static __always_inline int read_packet(const unsigned char *start, struct packet *at)
 {
 	union {
@@ -222,8 +222,8 @@ static __always_inline __u32 encapsulation(const struct packet *at)
 		return (is_vxlan || is_geneve) && !(outer->udp.payload[1] & bpf_htonl(0xff)) ? 8 + 8 + ETHERNET : 0;
 	}
 	if (at->transport == GRE) {
-		/* The flags and the EtherType are where other protocols have the ports. Other flags and versions have other
-		 * headers. */
+		/* GRE has its flags and EtherType where other protocols have the ports. With other flags or
+		 * versions, the header differs. */
 		if (outer->source_port & ~bpf_htons(GRE_KEY))
 			return 0;
 		__u32 length = outer->source_port ? 8 : 4;
@@ -234,7 +234,7 @@ static __always_inline __u32 encapsulation(const struct packet *at)
 
 enum content { OTHER, MESSAGE, ENCRYPTED };
 
-/* A data message of WireGuard begins with type 4 (https://www.wireguard.com/protocol/). */
+/* WireGuard data messages begin with type 4 (https://www.wireguard.com/protocol/). */
 static __always_inline enum content content_of(const struct packet *at, const struct settings *settings,
 					       struct message *message)
 {
@@ -244,7 +244,7 @@ static __always_inline enum content content_of(const struct packet *at, const st
 	return at->transport == ESP || is_wireguard ? ENCRYPTED : OTHER;
 }
 
-/* Reads the packet with its IP header at `start`, and the packet inside a tunnel. */
+/* Reads the packet with its IP header at `start`, and the packet inside if it is a tunnel. */
 static __always_inline enum content read_content(const unsigned char *start, const struct settings *settings,
 						 struct message *message)
 {

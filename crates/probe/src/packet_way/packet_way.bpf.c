@@ -1,7 +1,6 @@
-/* Follows one message of a closed loop at a time, from the client's send through every device to the server
- * and back. The times between points are added to histograms, without sending events to user space. Only one
- * message is in flight, so packets need no identifier, and copies, tunnels and other network stacks do not
- * matter. */
+/* Follows one message of a closed loop at a time, from the client's send through every device to the server and
+ * back. The times between points are added to histograms, without sending events to user space. Only one message
+ * is in flight, so packets need no identifier, even through copies, tunnels and other network stacks. */
 #include "calls.h"
 #include "packet.h"
 #include "subjects.h"
@@ -37,14 +36,13 @@ static __always_inline int is_connected(struct sock *socket, const struct settin
 	if (!settings->server[1])
 		return BPF_CORE_READ(socket, __sk_common.skc_daddr) == settings->server[0];
 	__u64 address[2] = {};
-	/* A kernel without IPv6 does not have the field. */
+	/* A kernel without IPv6 lacks the field. */
 	if (bpf_core_field_exists(socket->__sk_common.skc_v6_daddr))
 		bpf_core_read(address, sizeof(address), &socket->__sk_common.skc_v6_daddr);
 	return address[0] == settings->server[0] && address[1] == settings->server[1];
 }
 
-/* Returns whether the socket is connected to the observed server, or is an unconnected socket of the client.
- * */
+/* Returns whether the socket is connected to the observed server, or is an unconnected socket of the client. */
 static __always_inline int is_clients(struct sock *socket, const struct settings *settings)
 {
 	if (BPF_CORE_READ(socket, sk_protocol) != settings->transport)
@@ -230,7 +228,7 @@ int BPF_PROG(received, struct sk_buff *skb)
 	return packet(skb, skb->data, RECEIVED, trail);
 }
 
-/* Children of an end's process belong to that end. */
+/* The children of a client or server process have the same role. */
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(forked, struct task_struct *parent, struct task_struct *child)
 {

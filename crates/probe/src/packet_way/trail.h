@@ -1,5 +1,5 @@
-/* The trail of the followed message, and its evaluation at the end. Its points form a route, and the times
- * between them are added to that route's histograms. */
+/* The trail of the followed message. At the end, its points form a route, and the times between them are added
+ * to that route's histograms. */
 #pragma once
 
 #include "network.h"
@@ -17,7 +17,7 @@ enum event { CLIENT_SENDS, QUEUED, TRANSMITTED, RECEIVED, SERVER_RECEIVES, SERVE
 enum count { LOST, EVENTS_LEFT_OUT, WAYS_SEEN, COUNTS };
 
 struct passed {
-	/* When the program started and ended. The time in between is the probe's own, so it is excluded from the
+	/* When the program started and ended. The time in between is the probe's overhead and excluded from the
 	 * steps. */
 	__u64 came;
 	__u64 left;
@@ -31,7 +31,7 @@ struct trail {
 	__u64 active;
 	/* The number of points passed. It exceeds POINTS if some of them did not fit. */
 	__u64 passed;
-	/* Number of messages since the last one that was followed. */
+	/* Messages since the last one that was followed. */
 	__u64 skipped;
 	/* The client's thread, descriptor and socket. */
 	__u32 thread;
@@ -42,7 +42,7 @@ struct trail {
 	/* Bytes read from each socket. */
 	__u64 server_got;
 	__u64 client_got;
-	/* Packet ids per direction, which are known after the first packet (see packet.h). */
+	/* Packet ids per direction, known after the first packet (see packet.h). */
 	__u64 there;
 	__u64 back;
 	__u32 knows_there;
@@ -50,9 +50,10 @@ struct trail {
 	/* The client's port in the last packet, in network byte order. */
 	__u32 client_port;
 	__u32 padding;
-	/* The address of the buffer in which the message was last seen. Tunnels encrypt packets in place. */
+	/* The address of the buffer in which the message was last seen. It still identifies the packet after a
+	 * tunnel has encrypted it in place. */
 	__u64 packet;
-	/* The lowest cost of reading the clock so far. */
+	/* The lowest measured cost of reading the clock. */
 	__u64 clock;
 	struct passed points[POINTS];
 };
@@ -173,7 +174,7 @@ __noinline int add_time(__u32 number, __u64 time)
 	return 0;
 }
 
-/* Identifies a route. */
+/* Returns the signature of the trail's route. */
 __noinline __u64 sign_trail(void)
 {
 	struct trail *trail = the_trail();

@@ -28,13 +28,13 @@ pub struct Slices {
 }
 
 impl Default for Slices {
-    /// A slice is long compared with its start, which stops every thread once.
+    /// Slices are long, because each start stops every thread once.
     fn default() -> Self {
         Self { counting: Duration::from_millis(400), resting: Duration::from_millis(200) }
     }
 }
 
-/// Without slices, it never pauses and cannot measure its own overhead.
+/// Without slices, the counter never pauses and cannot measure its own overhead.
 #[must_use]
 pub fn ptrace_counter(slices: Option<Slices>) -> Box<dyn Probe> {
     Box::new(PtraceCounter { slices, tallies: Arc::default(), tracer: None })

@@ -1,4 +1,4 @@
-//! Measures the progress of processes by standard kernel counters, to compare slices with pauses.
+//! Measures the progress of processes with standard kernel counters, to compare slices with pauses.
 
 use std::{collections::BTreeSet, fs};
 
@@ -20,7 +20,7 @@ impl Progress {
         sum
     }
 
-    /// Threads that ended in between do not count.
+    /// Ignores threads that ended in between.
     pub(super) fn since(&self, before: &Self) -> (u64, u64) {
         (self.cpu.saturating_sub(before.cpu), self.moved.saturating_sub(before.moved))
     }

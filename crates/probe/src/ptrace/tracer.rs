@@ -1,4 +1,4 @@
-//! The tracer thread, which attaches to threads, lets them run freely or from call to call, and detaches.
+//! The tracer thread: attaches to threads, lets them run freely or from call to call, and detaches.
 
 use std::{
     collections::HashMap,

@@ -1,4 +1,5 @@
-//! Converts slots to counts, and adds their ends and the names of threads and processes. Performs no I/O.
+//! Converts slots to counts. Adds whether they belong to the client or server, and thread and process names.
+//! Performs no I/O.
 
 use std::collections::HashMap;
 

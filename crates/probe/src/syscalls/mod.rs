@@ -18,7 +18,7 @@ use crate::{
 };
 use slot::{Slot, Words};
 
-/// The number of pairs of thread and call, at 280 bytes each. Further pairs are reported as an overflow.
+/// The maximum number of thread and call pairs, at 280 bytes each. Further pairs are reported as an overflow.
 const SLOTS: u32 = 65_536;
 
 const ROWS: usize = 10_000;

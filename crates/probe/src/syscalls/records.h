@@ -6,7 +6,7 @@
 #define HEADS 64
 #define TIMES 40
 
-/* The calls with the same number made by one thread. Read in slot.rs. */
+/* One thread's calls with the same number. Read in slot.rs. */
 struct slot {
 	__u64 calls;
 	__u64 errors;
@@ -21,7 +21,7 @@ struct slot {
 	__u32 tgid;
 	__u32 nr;
 	__u32 subject;
-	/* The thread's first slot, which distinguishes threads whose id was reused. */
+	/* The thread's first slot. It distinguishes threads that had the same id. */
 	__u32 thread;
 	/* The thread's next slot with the same head, plus one. */
 	__u32 next;
@@ -49,7 +49,6 @@ struct under_way {
 	__u64 process[2];
 };
 
-/* State of an observed thread. */
 struct thread {
 	__u32 epoch;
 	__u32 subject;
@@ -68,7 +67,7 @@ struct thread {
 	__u32 heads[HEADS];
 };
 
-/* Written by user space while nothing is attached, except for the counters. Read in settings.rs. */
+/* Written by user space while no program is attached, except for the counters. Read in settings.rs. */
 struct settings {
 	/* Changes at each start, so that the storage of earlier starts is ignored. */
 	__u32 epoch;

@@ -23,7 +23,7 @@ pub(super) struct Slot {
     pub(super) comm: String,
     pub(super) process: String,
     pub(super) epoch: u32,
-    /// The number of calls that took at least 2^i ns, up to the longest call.
+    /// Element i is the number of calls that took between 2^i and 2^(i+1) ns. Trailing zeros are dropped.
     pub(super) times: Vec<u64>,
 }
 

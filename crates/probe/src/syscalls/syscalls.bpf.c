@@ -1,6 +1,6 @@
-/* |Counts system calls by thread and number. The program sends no events; user space reads the slots.|| A
- * thread's storage refers to its slots, which only the thread itself writes, on any CPU. So neither locks nor
- * per-CPU|copies are needed. For tasks that are not observed, the only cost is testing a bit in `marks`. */
+/* Counts system calls by thread and number. The program sends no events; user space reads the slots. A thread's
+ * storage refers to its slots, which only the thread itself writes, on any CPU. So neither locks nor per-CPU
+ * copies are needed. For tasks that are not observed, the only cost is testing a bit in `marks`. */
 #include "kernel.h"
 #include "records.h"
 #include "watched.h"
@@ -18,8 +18,8 @@ struct bpf_iter__task {
 	struct task_struct *task;
 } __attribute__((preserve_access_index));
 
-/* Returns the storage of a thread in an observed process, which is created on first use. Returns NULL for
- * other threads. */
+/* Returns the storage of a thread in an observed process, and creates it on first use. Returns NULL for other
+ * threads. */
 static __always_inline struct thread *thread_of(struct task_struct *task)
 {
 	struct thread *thread;

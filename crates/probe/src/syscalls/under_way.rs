@@ -11,7 +11,7 @@ use super::slot::{Slot, halves, text};
 use crate::{bpf::BpfObject, observe::ProbeError};
 
 const PROGRAM: &str = "each_task";
-/// The size of `struct under_way` of records.h in words.
+/// The size of `struct under_way` in words.
 const WORDS: usize = 11;
 
 pub(super) fn load(loaded: &mut BpfObject) -> Result<(), ProbeError> {

@@ -7,8 +7,8 @@ use samples::CpuConsumer;
 use super::{all, name, number, open};
 
 /// Returns the subjects of a virtual machine: vCPU threads belong to the VM's owner, other VMM threads to
-/// [`CpuConsumer::Vmm`], and vhost workers, including new ones, to [`CpuConsumer::Vhost`]. A VMM without thread names
-/// (QEMU without `debug-threads=on`) belongs to the end as a whole.
+/// [`CpuConsumer::Vmm`], and vhost workers, including new ones, to [`CpuConsumer::Vhost`]. A VMM without thread
+/// names (QEMU without `debug-threads=on`) belongs as a whole to the client or server.
 #[must_use]
 pub fn machine(monitors: &Subject) -> Vec<Subject> {
     let workers: Vec<u32> = monitors.pids.iter().copied().flat_map(vhost_workers).collect();
@@ -19,7 +19,7 @@ pub fn machine(monitors: &Subject) -> Vec<Subject> {
     parts.into_iter().filter(|part| !part.pids.is_empty()).collect()
 }
 
-/// Returns whether this owner is a VM at either end.
+/// Returns whether this owner is the client's or the server's VM.
 #[must_use]
 pub const fn is_machine(consumer: CpuConsumer) -> bool {
     matches!(consumer, CpuConsumer::ClientVm | CpuConsumer::ServerVm)

@@ -24,7 +24,7 @@ pub fn namespace(named: &str) -> Result<u64, TargetError> {
     if of_network {
         Ok(found.st_ino())
     } else {
-        Err(refused("it has no processes or is of another kind".into()))
+        Err(refused("it has no processes, or is not a network namespace".into()))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Compares counts, names and starts with the observed program's own data.
+//! Compares counts, names and start times with the observed program's own data.
 
 use libtest_mimic::Failed;
 

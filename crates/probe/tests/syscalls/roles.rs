@@ -1,5 +1,4 @@
-//! The roles of the observed programs, which make calls of known number or duration. They use `getppid` only for these
-//! calls.
+//! The observed programs. They make calls of known number or duration, and use `getppid` only for these calls.
 
 use std::fs::File;
 use std::io::{Read, Write};

@@ -1,4 +1,4 @@
-//! Running and waiting time, compared with the clocks of the observed program.
+//! Compares running and waiting time with the observed program's clocks.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ struct Reported {
     cpu: u64,
 }
 
-/// Interrupts and the hypervisor take time that none of the thread's clocks include, so tests are repeated.
+/// No clock of the thread includes the time of interrupts and the hypervisor, so tests are repeated.
 const ATTEMPTS: usize = 5;
 
 pub(crate) fn split() -> Result<(), Failed> {

@@ -73,13 +73,13 @@ pub const RARE: &[Call] = &[
     // The C library's allocator uses this to grow its heap.
     Any(libc::SYS_brk),
     Any(libc::SYS_mremap),
-    // Locks in the C library spin with this, and so do starting threads.
+    // Spinning locks and new threads in the C library use this.
     Any(libc::SYS_sched_yield),
     // The kernel uses this to resume a wait after SIGSTOP.
     Any(libc::SYS_restart_syscall),
     // The C library uses this on machines without a vDSO.
     Any(libc::SYS_getcpu),
-    // The C library's abort() uses this. Without it, a second message would follow the first.
+    // The C library's abort() uses this. If it were denied, a second message would follow the first.
     Any(libc::SYS_tkill),
 ];
 

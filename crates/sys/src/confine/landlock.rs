@@ -1,4 +1,4 @@
-//! Restricts file access, TCP and signals with Landlock, see landlock(7).
+//! Restricts file access, TCP and signals with Landlock.
 
 use std::{fmt, path::Path};
 
@@ -9,7 +9,7 @@ use landlock::{
 
 use crate::error::{Error, Result};
 
-/// The newest tested version. Older kernels apply the parts that they support.
+/// The newest tested ABI version. Older kernels apply the rules that they support.
 const TESTED: ABI = ABI::V6;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +22,7 @@ impl fmt::Display for Landlock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Version(version) => write!(f, "Landlock {version}"),
-            Self::Absent => f.write_str("no Landlock (this kernel has none)"),
+            Self::Absent => f.write_str("no Landlock (not supported by this kernel)"),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! System call filters. Any call that a filter does not allow ends the process, because it is either missing
-//! from the list or an attack. See seccomp(2), linux/filter.h, linux/seccomp.h.
+//! System call filters. A call that a filter does not allow ends the process: either the filter is incomplete,
+//! or the process is under attack. See seccomp(2), linux/filter.h, linux/seccomp.h.
 #![expect(unsafe_code, reason = "installs a filter and a signal handler that only makes system calls")]
 
 use std::collections::BTreeMap;
@@ -55,7 +55,7 @@ fn program(calls: &[Call]) -> std::result::Result<BpfProgram, BackendError> {
 static mut MESSAGE: &str = "";
 
 fn install_handler(message: &'static str) -> Result<()> {
-    // SAFETY: the process is single-threaded, and no handler reads it yet.
+    // SAFETY: the process is single-threaded, and no handler reads `MESSAGE` yet.
     unsafe { MESSAGE = message };
     // SAFETY: an all-zero sigaction is valid: no flags and an empty mask.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };

@@ -1,4 +1,4 @@
-//! The user and the capabilities of a process, see credentials(7), capabilities(7), user_namespaces(7).
+//! The user and the capabilities of a process.
 #![expect(clippy::disallowed_methods, reason = "reads /etc/passwd and /proc")]
 
 use std::{fmt, fs, os::unix::fs::MetadataExt, path::Path};
@@ -28,7 +28,7 @@ impl User {
         Self { name: "nobody".to_owned(), uid: 65_534, gid: 65_534 }
     }
 
-    /// Returns a user from 60578 to 61183, a range that systemd and distributions leave unassigned (systemd,
+    /// Returns a user in the range 60578 to 61183, which systemd and distributions leave unassigned (systemd,
     /// docs/UIDS-GIDS.md).
     #[must_use]
     pub fn unassigned(number: u32) -> Self {
@@ -116,11 +116,10 @@ pub fn groups_that_open(files: &[&Path]) -> Result<Option<Vec<u32>>> {
     Ok(Some(groups))
 }
 
-/// Call this before [`become_user`], which drops the capability that this requires.
+/// Call this before [`become_user`], which drops the required capability.
 pub fn drop_bounds() {
     for capability in CapabilitySet::all() {
-        // Ignore errors: without CAP_SETPCAP there is nothing to gain, and older kernels lack some
-        // capabilities.
+        // Ignore errors: the process may lack CAP_SETPCAP, and older kernels lack some capabilities.
         let _ = remove_capability_from_bounding_set(capability);
     }
 }

@@ -90,7 +90,7 @@ fn run(kvm: &Kvm, guest: &Guest) -> Result<Duration> {
     memory.fill(guest);
     let vm = kvm.create_vm().map_err(|error| refused("create a virtual machine with", &error))?;
     memory.give_to(&vm)?;
-    // Intel CPUs without unrestricted guest mode need three pages for this, outside the guest's memory.
+    // For real mode, Intel CPUs without unrestricted guest mode need three pages outside the guest's memory.
     vm.set_tss_address(TASK_STATE).map_err(|error| refused("set up a virtual machine of", &error))?;
     let mut vcpu = vm.create_vcpu(0).map_err(|error| refused("create a virtual CPU with", &error))?;
     set_up(kvm, &vcpu, guest).map_err(|error| refused("set up a virtual CPU of", &error))?;

@@ -1,4 +1,4 @@
-//! Tests folders and files that have safe and unsafe owners and permissions.
+//! Tests folders and files with safe and unsafe owners and permissions.
 
 #![expect(clippy::disallowed_methods, reason = "prepares folders with the standard library")]
 

@@ -1,5 +1,5 @@
-//! Receives datagrams with their destination address, and sends them from a given source address instead of
-//! the route's. See IP_PKTINFO in ip(7), IPV6_RECVPKTINFO in ipv6(7).
+//! Receives datagrams with their destination addresses, and sends datagrams from a given source address instead
+//! of the route's. See IP_PKTINFO in ip(7), IPV6_RECVPKTINFO in ipv6(7).
 #![expect(unsafe_code, reason = "the standard library does not support control messages")]
 
 use std::io;
@@ -40,8 +40,8 @@ pub fn receive_addressed(
     message.msg_controllen = length_of::<Control>() as _;
     let socket = fd.as_fd().as_raw_fd();
     let length = again(|| {
-        // SAFETY: the header refers to a name, a vector with `buffer` and a control buffer, with correct lengths, which
-        // outlive the call.
+        // SAFETY: the header refers to a name, a vector with `buffer` and a control buffer. All have correct
+        // lengths and outlive the call.
         let got = unsafe { libc::recvmsg(socket, &raw mut message, 0) };
         usize::try_from(got).map_err(|_| io::Error::last_os_error())
     })?;
@@ -75,8 +75,8 @@ pub fn send_addressed(fd: impl AsFd, bytes: &[u8], to: SocketAddr, from: IpAddr)
     }
     let socket = fd.as_fd().as_raw_fd();
     again(|| {
-        // SAFETY: the header refers to a name, a vector with `bytes`, which the kernel only reads, and a control
-        // buffer, with correct lengths, which outlive the call.
+        // SAFETY: the header refers to a name, a control buffer and a vector with `bytes`, which the kernel only
+        // reads. All have correct lengths and outlive the call.
         let sent = unsafe { libc::sendmsg(socket, &raw const message, libc::MSG_NOSIGNAL) };
         usize::try_from(sent).map_err(|_| io::Error::last_os_error())
     })
@@ -88,8 +88,8 @@ const fn length_of<T>() -> libc::socklen_t {
 
 /// Writes `value` as the only control message. The buffer must be large enough.
 fn put<T>(message: &mut libc::msghdr, level: i32, kind: i32, value: T) {
-    // SAFETY: `msg_control` refers to an aligned `Control`, larger than a header plus `in6_pktinfo`, the larger type;
-    // CMSG_FIRSTHDR and CMSG_DATA stay inside.
+    // SAFETY: `msg_control` refers to an aligned `Control`, which has room for a header and `in6_pktinfo`, the
+    // larger type; CMSG_FIRSTHDR and CMSG_DATA stay inside.
     unsafe {
         message.msg_controllen = libc::CMSG_SPACE(length_of::<T>()) as _;
         let header = libc::CMSG_FIRSTHDR(message);

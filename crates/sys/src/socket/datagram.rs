@@ -1,4 +1,4 @@
-//! Batched datagrams on connected UDP sockets, without allocations after setup. See sendmmsg(2), recvmmsg(2), udp(7).
+//! Batched datagrams on connected UDP sockets, without allocations after setup.
 #![expect(unsafe_code, reason = "sendmmsg and recvmmsg: the C library's wrappers differ in speed or types")]
 
 mod receive;
@@ -28,7 +28,7 @@ const UDP_GRO: i32 = 104;
 
 const NO_VECTOR: libc::iovec = libc::iovec { iov_base: null_mut(), iov_len: 0 };
 
-/// An empty message header. The type in the C library may differ in width from the kernel's.
+/// An empty message header.
 const NO_MESSAGE: mmsghdr = mmsghdr {
     msg_hdr: msghdr {
         msg_name: null_mut(),

@@ -1,4 +1,4 @@
-//! Socket options and calls that the standard library lacks, see socket(7), ip(7), tcp(7), udp(7).
+//! Socket options and calls that the standard library lacks.
 
 mod addressed;
 mod datagram;

@@ -24,7 +24,7 @@ pub fn set_congestion(fd: impl AsFd, algorithm: &str) -> Result<()> {
     })
 }
 
-/// Empty if the kernel does not list its congestion controls.
+/// Returns an empty list if the kernel does not list its congestion controls.
 #[must_use]
 pub fn available_congestion() -> Vec<String> {
     congestion_list("/proc/sys/net/ipv4/tcp_available_congestion_control")
@@ -76,7 +76,7 @@ pub fn set_receive_buffer(fd: impl AsFd, bytes: usize) -> Result<()> {
     sockopt::set_socket_recv_buffer_size(&fd, bytes).named("set receive buffer of", || named(&fd))
 }
 
-/// Returns the size of the send buffer in bytes as accounted for by the kernel: twice the requested size.
+/// Returns the kernel's size of the send buffer in bytes: twice the requested size.
 pub fn send_buffer(fd: impl AsFd) -> Result<usize> {
     sockopt::socket_send_buffer_size(&fd).named("read send buffer of", || named(&fd))
 }
@@ -97,7 +97,7 @@ pub fn set_mss(fd: impl AsFd, bytes: u32) -> Result<()> {
     integer::set(&fd, libc::IPPROTO_TCP, linux_raw_sys::net::TCP_MAXSEG, value, "set TCP_MAXSEG of")
 }
 
-/// Makes a receive poll the device queue before it sleeps (SO_BUSY_POLL, socket(7)). EPERM means that
+/// Makes receive calls poll the device queue before they sleep (SO_BUSY_POLL, socket(7)). EPERM means that
 /// increasing the time requires CAP_NET_ADMIN.
 pub fn set_busy_poll(fd: impl AsFd, microseconds: u32) -> Result<()> {
     let value = i32::try_from(microseconds).unwrap_or(i32::MAX);
@@ -147,7 +147,7 @@ pub fn set_keepalive(fd: impl AsFd, limit: Duration) -> Result<()> {
     sockopt::set_socket_keepalive(&fd, true).named("set SO_KEEPALIVE on", || named(&fd))
 }
 
-/// Sends a probe to a peer that has been silent for a second (see [`set_keepalive`]).
+/// Sends a probe if the peer has been silent for a second (see [`set_keepalive`]).
 pub fn probe_keepalive(fd: impl AsFd) -> Result<()> {
     // Setting this option restarts the timer with the remaining time.
     sockopt::set_tcp_keepidle(&fd, KEEPALIVE).named("set TCP_KEEPIDLE on", || named(&fd))

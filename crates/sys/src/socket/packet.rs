@@ -1,4 +1,4 @@
-//! Sends Ethernet frames on a device. See packet(7).
+//! Sends Ethernet frames on a device.
 #![expect(unsafe_code, reason = "rustix has no address type for packet sockets")]
 
 use std::{fs::File, os::fd::AsRawFd};
@@ -8,7 +8,7 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, netdevice::name_to_ind
 use super::integer::set;
 use crate::error::{Context, Error, Result};
 
-/// Each write sends a frame with this mark (`SO_MARK`).
+/// Each write to the returned file sends a frame with this mark (`SO_MARK`).
 pub fn frame_sender(device: &str, mark: i32) -> Result<File> {
     let socket = socket_with(AddressFamily::PACKET, SocketType::RAW, SocketFlags::CLOEXEC, None);
     let socket = socket.named("open a packet socket for", || device)?;

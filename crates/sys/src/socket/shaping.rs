@@ -21,8 +21,8 @@ pub fn set_udp_gro(fd: impl AsFd, on: bool) -> Result<()> {
     integer::set(&fd, libc::IPPROTO_UDP, UDP_GRO, i32::from(on), "set UDP_GRO on")
 }
 
-/// Limits the rate, which includes headers. `u64::MAX` means unlimited (SO_MAX_PACING_RATE in socket(7)). TCP
-/// paces itself, but UDP needs the `fq` queueing discipline.
+/// Limits the rate, including headers. `u64::MAX` means unlimited (SO_MAX_PACING_RATE in socket(7)). TCP paces
+/// itself, but UDP needs the `fq` queueing discipline.
 pub fn set_max_pacing_rate(fd: impl AsFd, bytes_per_second: u64) -> Result<()> {
     let name = linux_raw_sys::net::SO_MAX_PACING_RATE;
     integer::set(&fd, libc::SOL_SOCKET, name, bytes_per_second, "set SO_MAX_PACING_RATE on")

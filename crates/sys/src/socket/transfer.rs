@@ -1,5 +1,5 @@
-//! Send and receive calls that the standard library lacks. Measuring loops use them, so they do not allocate
-//! and return plain errnos.
+//! Send and receive calls that the standard library lacks. Measuring loops use them, so they never allocate, and
+//! they return plain errnos.
 #![expect(unsafe_code, reason = "a receive without a buffer")]
 
 use std::io;

@@ -1,5 +1,4 @@
-//! Zero-copy sending: pages of this process are passed to a socket through a pipe. See vmsplice(2),
-//! splice(2), pipe(7).
+//! Zero-copy sending: passes pages of this process to a socket through a pipe.
 #![expect(unsafe_code, reason = "mmap, vmsplice and splice")]
 
 use std::io::{self, ErrorKind, PipeReader, PipeWriter};
@@ -23,7 +22,7 @@ const LENGTH: usize = 1 << 20;
 /// Sends the bytes 0 to 255 over and over.
 ///
 /// While this value exists, the socket is nonblocking (O_NONBLOCK) for all its users. On one CPU, limit the send
-/// buffer to between 512 KiB and 1 MiB: autotuning to several megabytes cost most of the rate.
+/// buffer to between 512 KiB and 1 MiB: a buffer autotuned to several megabytes cost most of the throughput.
 #[derive(Debug)]
 pub struct ZeroCopySender<'a> {
     socket: BorrowedFd<'a>,

@@ -24,6 +24,6 @@ int delay(struct __sk_buff *packet)
 		until += *wanted;
 		bpf_loop(TURNS, is_over, &until, 0);
 	}
-	/* TCX_NEXT, which continues as if this program did not exist. */
+	/* TCX_NEXT: continue as if this program did not exist. */
 	return -1;
 }

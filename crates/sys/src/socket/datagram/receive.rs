@@ -36,8 +36,8 @@ impl ReceiveBatch {
 }
 
 impl ReceiveBatch {
-    /// Allocates room for at least one message. Messages longer than `length` bytes are truncated. With
-    /// [`set_udp_gro`](crate::socket::set_udp_gro), a message can have 65,535 bytes even if its datagrams are
+    /// Allocates room for `messages`, at least one. Messages longer than `length` bytes are truncated. With
+    /// [`set_udp_gro`](crate::socket::set_udp_gro), a message can be 65,535 bytes long even if its datagrams are
     /// small.
     #[must_use]
     pub fn new(messages: usize, length: usize) -> Self {

@@ -79,7 +79,7 @@ impl SendBatch {
     }
 
     /// Sends the first `datagrams` of the batch and returns the number accepted by the kernel. Fails with
-    /// `WouldBlock` if it accepted none within the send timeout, or on a nonblocking socket. With
+    /// `WouldBlock` if none is accepted within the send timeout, or immediately on a nonblocking socket. With
     /// segmentation, EINVAL or EMSGSIZE means that a datagram does not fit the MTU.
     pub fn send(&mut self, fd: impl AsFd, datagrams: usize) -> io::Result<usize> {
         let datagrams = datagrams.min(self.capacity());
