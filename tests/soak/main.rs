@@ -3,6 +3,9 @@
 #![expect(clippy::disallowed_macros, reason = "counts are printed")]
 
 mod attacked_server;
+#[path = "../vm/bisect.rs"]
+#[expect(dead_code, reason = "the tests of guests use more of it")]
+mod bisect;
 mod cycles;
 #[path = "../between/ends.rs"]
 mod ends;
@@ -55,6 +58,15 @@ const CASES: &[Case] = &[
         name: "verdict_names_holes_in_geneve_wireguard_and_esp",
         needs: &[Need::Root, Need::Program("qemu-system-x86_64", "qemu-system-x86"), Need::GuestKernel],
         test: || fault_cells::names_holes_in_tunnels(seed(), rounds(6)),
+    },
+    Case {
+        name: "bisect_finds_the_kernel_among_sixteen",
+        needs: &[
+            Need::Program("qemu-system-x86_64", "qemu-system-x86"),
+            Need::GuestKernel,
+            Need::File("/var/lib/dpkg/info/linux-image-6.12-cloud-amd64.list", "a second kernel for guests"),
+        ],
+        test: || bisect::finds_kernels(16, rounds(10), seed()),
     },
     Case {
         name: "fifty_runs_without_a_fault_name_none",

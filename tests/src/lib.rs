@@ -42,7 +42,7 @@ pub use need::{Case, GUEST_KERNEL_VARIABLE, Need, guest_kernel, guest_kernel_ser
 pub use other_work::OtherWork;
 pub use postgres_server::PostgresServer;
 pub use process_guard::ProcessGuard;
-pub use scenario::{compaction_cycles, wire, wire_with_latency};
+pub use scenario::{COUNTED_SCENARIO, compaction_cycles, wire, wire_with_latency};
 pub use ssh_network::Network;
 pub use vary::vary;
 pub use web_server::WebServer;

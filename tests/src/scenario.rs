@@ -77,3 +77,42 @@ vm = "with-agent"
     }
     text
 }
+
+/// A pair of namespaces that is cheap to count.
+pub const COUNTED_SCENARIO: &str = r#"schema = 1
+name = "counted"
+title = "Two namespaces on a bridge"
+
+[hosts.a]
+
+[bridges.br0]
+host = "a"
+
+[guests.pod]
+bridge = "br0"
+address = "198.18.1.2/24"
+
+[guests.other]
+bridge = "br0"
+address = "198.18.1.3/24"
+
+[paths.bridged]
+from = "pod"
+to = "other"
+layers = ["veth", "bridge"]
+baseline = true
+
+[workloads.bulk]
+kind = "stream"
+duration = "180ms"
+warmup = "100ms"
+
+[workloads.latency]
+kind = "ping-pong"
+duration = "200ms"
+warmup = "50ms"
+
+[schedule]
+trials = 2
+pause = "1ms"
+"#;

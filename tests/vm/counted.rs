@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plumb_tests::{Sandbox, trials};
+use plumb_tests::{COUNTED_SCENARIO, Sandbox, trials};
 use serde_json::Value;
 
 use crate::{measured::number, sandbox};
@@ -10,47 +10,9 @@ use crate::{measured::number, sandbox};
 /// The largest spread of counts relative to their median.
 const SCATTER: f64 = 0.01;
 
-const SCENARIO: &str = r#"schema = 1
-name = "counted"
-title = "Two namespaces on a bridge"
-
-[hosts.a]
-
-[bridges.br0]
-host = "a"
-
-[guests.pod]
-bridge = "br0"
-address = "198.18.1.2/24"
-
-[guests.other]
-bridge = "br0"
-address = "198.18.1.3/24"
-
-[paths.bridged]
-from = "pod"
-to = "other"
-layers = ["veth", "bridge"]
-baseline = true
-
-[workloads.bulk]
-kind = "stream"
-duration = "180ms"
-warmup = "100ms"
-
-[workloads.latency]
-kind = "ping-pong"
-duration = "200ms"
-warmup = "50ms"
-
-[schedule]
-trials = 2
-pause = "1ms"
-"#;
-
 pub(crate) fn counts_repeat() {
     let sandbox = sandbox();
-    let file = sandbox.file("counted.toml", SCENARIO);
+    let file = sandbox.file("counted.toml", COUNTED_SCENARIO);
     let mut counts: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     let mut runs = Vec::new();
     for _ in 0..2 {

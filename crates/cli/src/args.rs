@@ -4,9 +4,9 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
     commands::{
-        baseline, between, check, client, compare, completions, config, doctor, explain, fleet, import, lab,
-        man, measure, member, memory, ping, plot, rebalance, report, run, runs, scenario, schema, server,
-        trace, vm, vs, watch, web,
+        baseline, between, bisect, check, client, compare, completions, config, doctor, explain, fleet,
+        import, lab, man, measure, member, memory, ping, plot, rebalance, report, run, runs, scenario,
+        schema, server, trace, vm, vs, watch, web,
     },
     examples,
     exit::Exit,
@@ -48,6 +48,7 @@ impl Args {
             Command::Run(args) => run::run(args, shared),
             Command::Between(args) => between::run(args, shared),
             Command::Vs(args) => vs::run(args, shared),
+            Command::Bisect(args) => bisect::run(args, shared),
             Command::Report(args) => report::run(args, shared),
             Command::Plot(args) => plot::run(args, shared),
             Command::Runs(args) => runs::run(args, shared),
@@ -107,6 +108,8 @@ pub(crate) enum Command {
     Between(between::BetweenArgs),
     /// Measure two settings of a scenario, or two servers, and report which is faster
     Vs(vs::VsArgs),
+    /// Find the first of several kernels that changes a result
+    Bisect(bisect::BisectArgs),
     /// Print the report of a stored run
     Report(report::ReportArgs),
     /// Draw charts of a run as SVG or PNG, or export the data as CSV

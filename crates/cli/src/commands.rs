@@ -2,6 +2,7 @@
 
 pub(crate) mod baseline;
 pub(crate) mod between;
+pub(crate) mod bisect;
 pub(crate) mod check;
 pub(crate) mod client;
 pub(crate) mod compare;

@@ -8,7 +8,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use machine::{FunctionInstructions, InstructionCounter, Kernel, Machine, Qemu, Symbols, Wait};
+use machine::{
+    ConfiguredKernel, FunctionInstructions, InstructionCounter, Kernel, Machine, Qemu, Symbols, Wait,
+};
 use protocol::{ChannelError, Commission, FromNestedRun, Hello, LineLimit, RunEvent, ToNestedRun};
 use samples::{FunctionCount, InstructionCounts, RunHeader, Sink, SkippedResult, Trial, ValidityWarning};
 use scenario::{GuestKernel, Host, HostName, Lab, Link, Path, Plan, Scenario};
@@ -43,6 +45,8 @@ pub struct Inside {
     pub reason: String,
     /// Whether to count instructions. The run must have no guests.
     pub counts: bool,
+    /// By default [`Kernel::installed`].
+    pub kernel: Option<ConfiguredKernel>,
 }
 
 /// Must be called from a thread that lives as long as the run.
@@ -61,7 +65,10 @@ pub fn run_inside<S: Sink>(
     observer.event(&Event::Step("booting a virtual hypervisor"));
     observer.event(&Event::Boots { host: NAME });
     let host = HostName::new(NAME);
-    let kernel = Kernel::installed().map_err(machine::MachineError::from)?;
+    let kernel = match &inside.kernel {
+        Some(kernel) => kernel.clone(),
+        None => Kernel::installed().map_err(machine::MachineError::from)?.into(),
+    };
     let (memory, firecracker) = (memory_of(&request.scenario.lab), request.firecracker.as_deref());
     let purpose = match inside.counts {
         true => machine::Hypervisor::Counts,

@@ -12,7 +12,7 @@ mod vmlinux;
 
 pub use error::GuestError;
 pub use image::Image;
-pub use kernel::Kernel;
+pub use kernel::{ConfiguredKernel, Kernel};
 pub(crate) use program::loadable;
 pub use vmlinux::Vmlinux;
 

@@ -10,7 +10,7 @@ use units::Bytes;
 
 use crate::{
     error::MachineError,
-    guest::{Image, Kernel},
+    guest::{ConfiguredKernel, Image, Kernel},
     instruction_counter::{self, InstructionCounter},
     qemu::{Accelerator, Qemu},
 };
@@ -51,7 +51,7 @@ pub enum Hypervisor<'a> {
 /// The guest loads those modules in `links` that the kernel has.
 pub fn hypervisor(
     host: HostName,
-    kernel: Kernel,
+    ConfiguredKernel { kernel, parameters }: ConfiguredKernel,
     program: &Path,
     links: &[&str],
     purpose: Hypervisor<'_>,
@@ -75,7 +75,7 @@ pub fn hypervisor(
     let counts = matches!(purpose, Hypervisor::Counts);
     let vcpus = if counts || guests > Bytes(0) { CPUS_WITH_GUESTS } else { CPUS };
     let vm = Vm { vcpus, memory: Bytes(OWN_MEMORY.0 + guests.0), ..Vm::default() };
-    let machine = Qemu::new(host, vm, Accelerator::Tcg, kernel, image).with_nested_run();
+    let machine = Qemu::new(host, vm, Accelerator::Tcg, kernel, image).with_nested_run(parameters);
     if !counts {
         return Ok((machine, None));
     }

@@ -33,7 +33,7 @@ pub use attached::{
 pub use channel::Channel;
 pub use error::MachineError;
 pub use firecracker::{ApiError, Firecracker, FirecrackerError, NamedTap};
-pub use guest::{GuestError, Image, ImageFile, Kernel, Vmlinux};
+pub use guest::{ConfiguredKernel, GuestError, Image, ImageFile, Kernel, Vmlinux};
 pub use holder::Holder;
 pub use host_policy::{HostPolicy, Hours, Ports};
 pub use hypervisor::{Hypervisor, hypervisor};

@@ -65,7 +65,8 @@ pub struct Qemu {
     image: Arc<Image>,
     nic: Option<Nic>,
     monitor: Option<Monitor>,
-    nests: bool,
+    /// The kernel parameters of a virtual hypervisor.
+    nested: Option<String>,
     counter: Option<Plugin>,
     running: Option<Running>,
     words: LastLines,
@@ -95,7 +96,7 @@ impl Qemu {
             image,
             nic: None,
             monitor: None,
-            nests: false,
+            nested: None,
             counter: None,
             running: None,
             words,
@@ -109,8 +110,8 @@ impl Qemu {
     }
 
     #[must_use]
-    pub(crate) fn with_nested_run(mut self) -> Self {
-        self.nests = true;
+    pub(crate) fn with_nested_run(mut self, parameters: String) -> Self {
+        self.nested = Some(parameters);
         self
     }
 
@@ -242,7 +243,7 @@ impl Machine for Qemu {
     /// less than 1 s. With KVM, a guest boots within 1 s, or within 6 s in an emulated hypervisor.
     fn boot(&self) -> Boot {
         let least = match self.accelerator {
-            Accelerator::Tcg if !self.nests => 25,
+            Accelerator::Tcg if self.nested.is_none() => 25,
             Accelerator::Tcg => 60,
             Accelerator::Kvm => 180,
         };

@@ -57,7 +57,7 @@ pub(crate) fn estimate_with(metric: Metric, estimate: &Estimate, confidence: Con
     }
 }
 
-pub(crate) fn value(metric: Metric, value: f64) -> String {
+pub fn value(metric: Metric, value: f64) -> String {
     glued(&Scale::of(metric, value).quantity(value))
 }
 

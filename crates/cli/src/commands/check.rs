@@ -33,7 +33,7 @@ pub(crate) struct CheckArgs {
 
 const MOST_LOSS: Share = Share(0.05);
 /// Well above the noise: instruction counts vary by up to 0.2 %.
-const MOST_LOSS_OF_COUNTS: Share = Share(0.01);
+pub(super) const MOST_LOSS_OF_COUNTS: Share = Share(0.01);
 
 const EXIT_STATUS: &str = "Exit status: 0 no result regressed by more than the limits; 1 at least one did; \
     2 inconclusive; 64 usage error; 65 the check could not run, e.g. because a run cannot be read.";

@@ -28,6 +28,19 @@ pub struct Kernel {
     pub modules: PathBuf,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfiguredKernel {
+    pub kernel: Kernel,
+    /// Additional kernel parameters, separated by spaces. They override plumb's own.
+    pub parameters: String,
+}
+
+impl From<Kernel> for ConfiguredKernel {
+    fn from(kernel: Kernel) -> Self {
+        Self { kernel, parameters: String::new() }
+    }
+}
+
 impl Kernel {
     /// The environment variable for the guests' default kernel, either a release or a file.
     pub const VARIABLE: &str = "PLUMB_GUEST_KERNEL";
@@ -115,6 +128,12 @@ impl Kernel {
         })
     }
 
+    /// Returns the numbers in a release, so that 6.1.0-56 is newer than 6.1.0-9.
+    #[must_use]
+    pub fn version(release: &str) -> Vec<u64> {
+        release.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok()).collect()
+    }
+
     #[must_use]
     pub fn release(&self) -> &str {
         release(&self.image).unwrap_or_default()
@@ -137,10 +156,8 @@ fn release(image: &Path) -> Option<&str> {
     image.file_name()?.to_str()?.strip_prefix(PREFIX)
 }
 
-/// Compares numbers by value, so 6.1.0-56 is newer than 6.1.0-9.
 fn rank(release: &str) -> (bool, Vec<u64>) {
-    let numbers = release.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok());
-    (release.contains(FOR_GUESTS), numbers.collect())
+    (release.contains(FOR_GUESTS), Kernel::version(release))
 }
 
 #[cfg(test)]

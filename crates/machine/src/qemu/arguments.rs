@@ -85,14 +85,16 @@ impl Arguments {
         self.add("-plugin", format!("/proc/self/fd/{plugin},output={counts}"));
     }
 
-    fn processors(&mut self, Qemu { host, vm, accelerator, nests, counter, .. }: &Qemu) {
+    fn processors(&mut self, Qemu { host, vm, accelerator, nested, counter, .. }: &Qemu) {
         // In QEMU 7.2, `multi` sometimes crashed the kernel of a hypervisor with several CPUs, and `single`
         // made nested guests hang if the hypervisor had one CPU.
         let (threads, cpu) = match accelerator {
             Accelerator::Kvm => ("", "host"),
             Accelerator::Tcg if counter.is_some() => (",thread=single", COUNTED_CPU),
-            Accelerator::Tcg if *nests && vm.vcpus > 1 => (",thread=single", EMULATED_HYPERVISOR_CPU),
-            Accelerator::Tcg if *nests => (",thread=multi", EMULATED_HYPERVISOR_CPU),
+            Accelerator::Tcg if nested.is_some() && vm.vcpus > 1 => {
+                (",thread=single", EMULATED_HYPERVISOR_CPU)
+            }
+            Accelerator::Tcg if nested.is_some() => (",thread=multi", EMULATED_HYPERVISOR_CPU),
             Accelerator::Tcg => (",thread=multi", EMULATED_CPU),
         };
         let smm = if vm.board == Board::Q35 { ",smm=off" } else { "" };
@@ -159,7 +161,7 @@ impl Arguments {
     }
 }
 
-fn kernel_arguments(Qemu { accelerator, nests, counter, .. }: &Qemu) -> String {
+fn kernel_arguments(Qemu { accelerator, nested, counter, .. }: &Qemu) -> String {
     let mut words = vec![KERNEL_ARGUMENTS.to_owned()];
     if *accelerator == Accelerator::Tcg {
         words.push(EMULATED_KERNEL_ARGUMENTS.to_owned());
@@ -167,6 +169,6 @@ fn kernel_arguments(Qemu { accelerator, nests, counter, .. }: &Qemu) -> String {
         words.extend(khz.map(|khz| format!("tsc_early_khz={khz}")));
     }
     words.extend(counter.as_ref().map(|_| format!("{COUNTED_KERNEL_ARGUMENTS} {COUNTED}")));
-    words.extend(nests.then(|| format!("-- {CONDUCT}")));
+    words.extend(nested.as_ref().map(|parameters| format!("{parameters} -- {CONDUCT}")));
     words.join(" ")
 }
