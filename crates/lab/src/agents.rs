@@ -18,13 +18,10 @@ use units::Nanos;
 
 use workload::WorkloadSettings;
 
-use crate::{allowance, error::RunError, left_out::LeftOut, stop::Stop};
+use crate::{allowance, error::RunError, left_out::LeftOut, slowness::Slowness, stop::Stop};
 
 const GRACE: Duration = Duration::from_secs(2);
 const POLL: Duration = Duration::from_millis(50);
-
-/// Inside an emulated machine, time without a CPU is unknown, so deadlines must be long.
-const EMULATED_SLOWNESS: u32 = 15;
 
 pub(crate) struct Agents {
     endpoints: BTreeMap<HostName, Endpoint>,
@@ -33,7 +30,7 @@ pub(crate) struct Agents {
     events: Receiver<AgentEvent>,
     tool: String,
     stop: Stop,
-    slowness: u32,
+    pub(crate) slowness: Slowness,
     dispensable: Vec<HostName>,
     pub(crate) left_out: LeftOut,
 }
@@ -62,10 +59,6 @@ pub(crate) struct Pending {
 }
 
 impl Agents {
-    pub(crate) fn inside(self, emulated: bool) -> Self {
-        Self { slowness: if emulated { EMULATED_SLOWNESS } else { 1 }, ..self }
-    }
-
     pub(crate) fn with_seats(self, lab: &Lab) -> Self {
         let seat = |host: &HostName| Some((host.clone(), lab.seat(host)?.clone()));
         Self { seats: lab.hosts.iter().filter_map(|host| seat(&host.name)).collect(), ..self }
@@ -169,7 +162,7 @@ impl Agents {
         deadline: Duration,
     ) -> Result<Pending, RunError> {
         let host = &self.seats.get(host).unwrap_or(host).clone();
-        let deadline = deadline * self.slowness;
+        let deadline = deadline * self.slowness.orders;
         let endpoint = self.endpoints.get_mut(host).expect("each end of a path has an agent");
         endpoint.client.limit.raise_to(allowance::answer_to(&order, endpoint.serves.as_ref()));
         if let Order::Serve(server) = &order {

@@ -14,8 +14,9 @@ use scenario::Scenario;
 use crate::{
     error::RunError,
     event::Event,
-    request::{ExistingHostUse, Request},
+    request::{ExistingHostUse, InsideHypervisor, Request},
     run::{Outcome, run},
+    slowness::Slowness,
     stop::Stop,
 };
 
@@ -73,6 +74,7 @@ fn carry_out<W: Write + Send>(
     outside: &Outside<W>,
     stop: &Stop,
 ) -> Result<Outcome, RunError> {
+    let slowness = Slowness::of_hypervisor();
     let scenario = Scenario::parse("the run's scenario", &commission.text)
         .map_err(|diagnosis| RunError::Inside { reason: format!("{diagnosis:?}") })?;
     let request = Request {
@@ -89,7 +91,7 @@ fn carry_out<W: Write + Send>(
         hosts: ExistingHostUse::default(),
         fleet: None,
         attachments: std::sync::Arc::default(),
-        inside: Some(&commission.reason),
+        inside: Some(InsideHypervisor { reason: &commission.reason, slowness }),
     };
     let mut observer = |event: &Event<'_>| outside.forward(event);
     run(&request, &mut &*outside, &mut observer, stop)

@@ -12,6 +12,8 @@ use samples::{RemedyTrials, RunId, RunRecord, SkippedResult};
 use scenario::{DeviceRef, HostName, Path, PathName, Plan, Scenario};
 use topology::Topology;
 
+use crate::slowness::Slowness;
+
 #[derive(Debug, Clone)]
 pub struct Request<'a> {
     pub scenario: &'a Scenario,
@@ -28,7 +30,20 @@ pub struct Request<'a> {
     pub hosts: ExistingHostUse,
     pub fleet: Option<Arc<Controller>>,
     pub attachments: Arc<Attachments>,
-    pub inside: Option<&'a str>,
+    pub inside: Option<InsideHypervisor<'a>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct InsideHypervisor<'a> {
+    /// Why the run takes place there.
+    pub(crate) reason: &'a str,
+    pub(crate) slowness: Slowness,
+}
+
+impl Request<'_> {
+    pub(crate) fn slowness(&self) -> Slowness {
+        self.inside.map_or(Slowness::NONE, |inside| inside.slowness)
+    }
 }
 
 /// The hosts that are endpoints on this machine, and the devices between them.

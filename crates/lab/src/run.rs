@@ -107,10 +107,11 @@ fn start(
         (None, None) => Emulation::Nothing,
     };
     let dispensable = left_out::dispensable(lab_handle.lab);
-    let agents = Agents::start_all(machines.waiting, dispensable, request.tool, stop, observer)?;
-    let mut agents = agents.inside(request.inside.is_some()).with_seats(lab_handle.lab);
+    let agents =
+        Agents::start_all(machines.waiting, dispensable, request.slowness(), request.tool, stop, observer)?;
+    let mut agents = agents.with_seats(lab_handle.lab);
     lab_handle.configure_guests(&mut agents)?;
-    let inside = request.inside.map(str::to_owned);
+    let inside = request.inside.map(|inside| inside.reason.to_owned());
     let environment = Environment { inside, ..describe(request, &ends, &mut agents, observer, stop)? };
     Ok(Endpoints { agents, environment, emulated })
 }

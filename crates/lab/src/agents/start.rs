@@ -12,6 +12,7 @@ use crate::{
     error::RunError,
     event::{Event, Observer},
     left_out::LeftOut,
+    slowness::Slowness,
     stop::Stop,
 };
 
@@ -26,7 +27,7 @@ impl Agents {
         stop: &Stop,
         observer: &mut dyn Observer,
     ) -> Result<Self, RunError> {
-        Self::start_all(machines, Vec::new(), tool, stop, observer)
+        Self::start_all(machines, Vec::new(), Slowness::NONE, tool, stop, observer)
     }
 
     /// At most one machine per CPU boots at a time. A machine that hangs during boot is restarted once, and this is
@@ -34,6 +35,7 @@ impl Agents {
     pub(crate) fn start_all(
         mut waiting: Waiting,
         dispensable: Vec<HostName>,
+        slowness: Slowness,
         tool: &str,
         stop: &Stop,
         observer: &mut dyn Observer,
@@ -46,7 +48,7 @@ impl Agents {
             events,
             tool: tool.to_owned(),
             stop: stop.clone(),
-            slowness: 1,
+            slowness,
             dispensable,
             left_out: LeftOut::default(),
         };
@@ -135,7 +137,7 @@ impl Agents {
                 }
             }
         }
-        let late = self.endpoints.iter().find(|(_, endpoint)| endpoint.is_late());
+        let late = self.endpoints.iter().find(|(_, endpoint)| endpoint.is_late(self.slowness));
         match late.map(|(host, _)| host.clone()) {
             Some(host) => self.again(&host, observer),
             None => Ok(()),
@@ -162,8 +164,8 @@ impl Agents {
 }
 
 impl Endpoint {
-    fn is_late(&self) -> bool {
-        let patience = self.machine.boot().patience;
+    fn is_late(&self, slowness: Slowness) -> bool {
+        let patience = self.machine.boot().patience * slowness.boots;
         self.ready_within.is_none() && self.started.exceeds(patience, || self.machine.starved())
     }
 }

@@ -1,0 +1,42 @@
+//! How much longer than on an idle machine everything takes.
+
+use std::fs;
+
+/// The boot time of a virtual hypervisor on a machine with little other work, in seconds.
+const USUAL_BOOT: f64 = 20.0;
+/// Emulation is this much slower, with a reserve: an emulated machine does not know when it got no CPU.
+const EMULATED: u32 = 10;
+
+/// Factors for timeouts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Slowness {
+    pub(crate) boots: u32,
+    pub(crate) orders: u32,
+}
+
+impl Slowness {
+    pub(crate) const NONE: Self = Self { boots: 1, orders: 1 };
+
+    /// Must be called in a hypervisor right after its boot.
+    pub(crate) fn of_hypervisor() -> Self {
+        Self::after_boot(&fs::read_to_string("/proc/uptime").unwrap_or_default())
+    }
+
+    fn after_boot(uptime: &str) -> Self {
+        let seconds = uptime.split(' ').next().and_then(|text| text.parse().ok()).unwrap_or(USUAL_BOOT);
+        let boots = (seconds / USUAL_BOOT).max(1.0) as u32;
+        Self { boots, orders: EMULATED * boots }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grows_with_boot_time() {
+        for (uptime, boots) in [("9.81 5.20\n", 1), ("123.40 0.00\n", 6), ("", 1)] {
+            assert_eq!(Slowness::after_boot(uptime), Slowness { boots, orders: 10 * boots });
+        }
+    }
+}
