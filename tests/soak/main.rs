@@ -3,8 +3,6 @@
 #![expect(clippy::disallowed_macros, reason = "counts are printed")]
 
 mod attacked_server;
-#[path = "../vm/bisect.rs"]
-#[expect(dead_code, reason = "the tests of guests use more of it")]
 mod bisect;
 mod cycles;
 #[path = "../between/ends.rs"]
@@ -17,6 +15,8 @@ mod fault_labs;
 #[path = "../between/fault_table.rs"]
 mod fault_table;
 mod hostile_peers;
+#[path = "../vm/kernel_folders.rs"]
+mod kernel_folders;
 mod kernels;
 mod kills;
 mod neighbours;
@@ -66,7 +66,7 @@ const CASES: &[Case] = &[
             Need::GuestKernel,
             Need::File("/var/lib/dpkg/info/linux-image-6.12-cloud-amd64.list", "a second kernel for guests"),
         ],
-        test: || bisect::finds_kernels(16, rounds(10), seed()),
+        test: || bisect::finds_kernels(rounds(10), seed()),
     },
     Case {
         name: "fifty_runs_without_a_fault_name_none",

@@ -18,6 +18,7 @@ mod ends;
 mod faults;
 mod firecracker;
 mod hypervisor;
+mod kernel_folders;
 mod measured;
 mod rebalance;
 mod refused;
@@ -70,20 +71,12 @@ const BY_HAND: &[Need] = &[
 const HYPERVISOR: &[Need] =
     &[Need::Root, Need::Program("qemu-system-x86_64", "qemu-system-x86"), Need::GuestKernel];
 
-const NEWER_KERNEL: Need =
-    Need::File("/var/lib/dpkg/info/linux-image-6.12-cloud-amd64.list", "a second kernel for guests");
-
 const CASES: &[Case] = &[
     Case { name: "counted_instructions_repeat", needs: HYPERVISOR, test: counted::counts_repeat },
     Case {
         name: "bisect_names_parameters_that_change_the_count",
         needs: HYPERVISOR,
         test: bisect::names_parameters_that_change_the_count,
-    },
-    Case {
-        name: "bisect_finds_the_kernel_that_changes_the_count",
-        needs: &[HYPERVISOR[0], HYPERVISOR[1], HYPERVISOR[2], NEWER_KERNEL],
-        test: || bisect::finds_kernels(3, 1, 20_261_130),
     },
     Case {
         name: "verdict_names_the_full_connection_tracking_table_of_a_guest",

@@ -29,7 +29,7 @@ pub use harmless::harmless;
 pub use labels::result_label;
 pub use live::{Judgement, LiveFinding, LiveResult, LiveStep, live_findings, live_results};
 pub use page::Summary;
-pub use phrases::value;
+pub use phrases::plain_value;
 pub use pictures::{
     MOST_RUNS, Picture, comparison_pictures, memory_pictures, overlaid_pictures, picture_kinds, pictures,
 };

@@ -57,8 +57,14 @@ pub(crate) fn estimate_with(metric: Metric, estimate: &Estimate, confidence: Con
     }
 }
 
-pub fn value(metric: Metric, value: f64) -> String {
+pub(crate) fn value(metric: Metric, value: f64) -> String {
     glued(&Scale::of(metric, value).quantity(value))
+}
+
+/// Formats a value with its unit, for text that is not wrapped.
+#[must_use]
+pub fn plain_value(metric: Metric, value: f64) -> String {
+    Scale::of(metric, value).quantity(value)
 }
 
 /// Formats a ratio as a percentage such as `94.2 % (93.0 to 95.1)`, or as `4.20x` if it is large.

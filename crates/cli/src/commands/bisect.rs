@@ -1,26 +1,20 @@
 //! `plumb bisect`: finds the first of several kernels that changes a result.
 
 mod candidates;
+mod measurements;
 mod search;
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use ::report::value;
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::Args;
-use findings::{ResultComparison, Verdict};
-use machine::ConfiguredKernel;
-use samples::RunRecord;
+use lab::Stop;
 
-use self::{candidates::Candidate, search::Ends};
-use super::{check::MOST_LOSS_OF_COUNTS, run};
-use crate::{exit::Exit, global_flags::GlobalFlags, output};
-
-/// The number of configuration differences that are printed.
-const SHOWN: usize = 20;
+use self::{candidates::Candidate, measurements::Measurements, search::Ends};
+use crate::{exit::Exit, global_flags::GlobalFlags, interrupt, output};
 
 #[derive(Debug, Args)]
-#[command(after_help = CANDIDATES)]
+#[command(after_help = KERNELS)]
 pub(crate) struct BisectArgs {
     /// A kernel without the change
     good: String,
@@ -29,97 +23,94 @@ pub(crate) struct BisectArgs {
     /// Folder with the kernels, e.g. /boot
     #[arg(long, value_name = "DIR")]
     over: PathBuf,
-    /// Scenario to measure under each kernel, in an emulated machine
+    /// Scenario to measure in an emulated machine, under each kernel
     #[arg(long, default_value = "quick")]
     scenario: String,
-    /// Measure only this path and the baseline (may be repeated)
+    /// Measure only this path (may be repeated)
     #[arg(long = "path", value_name = "PATH")]
     paths: Vec<String>,
     /// Measure only this workload (may be repeated)
     #[arg(long = "workload", value_name = "WORKLOAD")]
     workloads: Vec<String>,
-    /// Measure times in this many trials, instead of counting instructions
+    /// Measure times in this many trials per result, instead of counting instructions
     #[arg(long, value_name = "TRIALS", value_parser = clap::value_parser!(u32).range(5..=1000))]
     time: Option<u32>,
 }
 
-const CANDIDATES: &str = "A kernel is a file called vmlinuz-RELEASE, with modules in /lib/modules/RELEASE, or a folder \
-    with a file vmlinuz and optionally `modules` (a folder), `parameters` (kernel parameters, e.g. \
-    sysctl.NAME=VALUE) and `config`. Kernels are sorted by version number.";
+const KERNELS: &str = "A kernel is a file vmlinuz-NAME, or a folder NAME with a file vmlinuz and optionally `modules` \
+    (a folder; by default /lib/modules/RELEASE), `parameters` (kernel parameters) and `config`. Kernels are sorted by \
+    version number.";
+
+/// The number of configuration changes that are printed.
+const SHOWN: usize = 20;
 
 pub(crate) fn run(args: &BisectArgs, shared: &GlobalFlags) -> Result<Exit> {
+    let stop = Stop::new();
+    interrupt::set_on_signal(&stop.flag())?;
+    match bisect(args, shared, &stop) {
+        Err(_) if stop.is_asked() => {
+            output::aside("interrupted");
+            Ok(Exit::Interrupted)
+        }
+        bisected => bisected.map(|()| Exit::Success),
+    }
+}
+
+fn bisect(args: &BisectArgs, shared: &GlobalFlags, stop: &Stop) -> Result<()> {
     let kernels = candidates::between(&args.over, &args.good, &args.bad)?;
-    let last = kernels.len() - 1;
+    let measurements = Measurements::prepare(args, shared, stop)?;
+    let (first, last) = (&kernels[0], &kernels[kernels.len() - 1]);
     let most = search::most_midpoints(kernels.len());
-    output::aside(format_args!("{} kernels: measuring both ends and up to {most} others", kernels.len()));
-    let measure = |kernel: &Candidate, parameters: &Candidate| measure(args, shared, kernel, parameters);
-    let good = measure(&kernels[0], &kernels[0])?;
-    let bad = measure(&kernels[last], &kernels[last])?;
-    let Some(result) = most_different(&good, &bad, args.time.is_none()) else {
-        bail!("{} and {} do not differ in any result", args.good, args.bad);
-    };
+    output::aside(format_args!(
+        "measuring {} and {}, and up to {most} kernels between them",
+        first.name, last.name
+    ));
+    let good = measurements.measure(first, first)?;
+    let bad = measurements.measure(last, last)?;
+    let result = measurements.most_different(&good, &bad)?;
     let ends = Ends { good: result.a.estimate, bad: result.b.estimate };
     output::line(format_args!("{}, {}, {}", result.path, result.workload, result.metric.name()))?;
     let print = |kernel: &Candidate, estimate: f64| {
         let judgement = if ends.is_bad(estimate) { "bad " } else { "good" };
-        output::line(format_args!("  {judgement}  {}: {}", kernel.name, value(result.metric, estimate)))
+        let value = report::plain_value(result.metric, estimate);
+        output::line(format_args!("  {judgement}  {}: {value}", kernel.name))
     };
-    print(&kernels[0], ends.good)?;
-    print(&kernels[last], ends.bad)?;
-    let mut estimates = BTreeMap::from([(0, ends.good), (last, ends.bad)]);
-    let first = search::first_bad(last, |middle| {
-        let estimate = estimate(&measure(&kernels[middle], &kernels[middle])?, &result)?;
+    print(first, ends.good)?;
+    print(last, ends.bad)?;
+    let mut estimates = BTreeMap::from([(0, ends.good), (kernels.len() - 1, ends.bad)]);
+    let culprit = search::first_bad(kernels.len() - 1, |middle| {
+        let estimate = measurements.estimate(&good, &result, &kernels[middle], &kernels[middle])?;
         print(&kernels[middle], estimate)?;
         estimates.insert(middle, estimate);
         anyhow::Ok(ends.is_bad(estimate))
     })?;
-    let (before, after) = (&kernels[first - 1], &kernels[first]);
-    let ends = Ends { good: estimates[&(first - 1)], bad: estimates[&first] };
-    output::line(format_args!("first bad: {}, {:+.1} % from {}", after.name, ends.change(), before.name))?;
-    if before.boot.parameters != after.boot.parameters {
-        let kernel = ends.is_bad(estimate(&measure(after, before)?, &result)?);
-        let parameters = ends.is_bad(estimate(&measure(before, after)?, &result)?);
-        output::line(search::cause(kernel, parameters))?;
+    let (before, after) = (&kernels[culprit - 1], &kernels[culprit]);
+    let step = Ends { good: estimates[&(culprit - 1)], bad: estimates[&culprit] };
+    output::line(format_args!("first bad: {}, {:+.1} % from {}", after.name, step.change(), before.name))?;
+    if step.share_of(ends) < 0.5 {
+        output::line("Other kernels between the ends change the result, too.")?;
+    } else if before.boot != after.boot {
+        let swapped = |kernel, parameters| measurements.estimate(&good, &result, kernel, parameters);
+        let cause = match before.boot.kernel == after.boot.kernel {
+            true => search::PARAMETERS,
+            false if before.boot.parameters == after.boot.parameters => search::KERNEL,
+            false => {
+                search::cause(step.is_bad(swapped(after, before)?), step.is_bad(swapped(before, after)?))
+            }
+        };
+        output::line(format_args!("cause: {cause}"))?;
     }
-    let differences = candidates::differences(before, after)?;
-    if !differences.is_empty() {
-        output::line(format_args!("configuration of {} and {}:", before.name, after.name))?;
-    }
-    differences.iter().take(SHOWN).try_for_each(|line| output::line(format_args!("  {line}")))?;
-    if differences.len() > SHOWN {
-        output::line(format_args!("  and {} more", differences.len() - SHOWN))?;
-    }
-    Ok(Exit::Success)
+    print_changes(before, after)
 }
 
-/// Boots the kernel of one candidate with the parameters of another.
-fn measure(
-    args: &BisectArgs,
-    shared: &GlobalFlags,
-    kernel: &Candidate,
-    parameters: &Candidate,
-) -> Result<RunRecord> {
-    let boot = ConfiguredKernel { parameters: parameters.boot.parameters.clone(), ..kernel.boot.clone() };
-    let run = run::RunArgs::of_bisect((&args.scenario, args.time), &args.paths, &args.workloads, boot);
-    run::under_kernel(&run, shared)
-}
-
-/// Returns the result with the largest of the significant changes.
-fn most_different(good: &RunRecord, bad: &RunRecord, counts: bool) -> Option<ResultComparison> {
-    let change = |result: &ResultComparison| (result.b.estimate / result.a.estimate).ln().abs();
-    let differs = |result: &ResultComparison| match counts {
-        true => change(result) > MOST_LOSS_OF_COUNTS.0,
-        false => matches!(result.verdict, Verdict::Better | Verdict::Worse),
-    };
-    let results = analysis::comparison(good, bad, &[]).results.into_iter().filter(differs);
-    results.max_by(|one, other| change(one).total_cmp(&change(other)))
-}
-
-fn estimate(record: &RunRecord, of: &ResultComparison) -> Result<f64> {
-    let findings = analysis::analyse(record);
-    let found = findings.results.iter().find(|result| result.id == of.result);
-    match found {
-        Some(result) => Ok(result.value.estimate),
-        None => bail!("run {} has no result {}", record.header.id, of.result),
+fn print_changes(before: &Candidate, after: &Candidate) -> Result<()> {
+    let changes = candidates::changes(before, after)?;
+    if !changes.is_empty() {
+        output::line(format_args!("configuration of {} -> {}:", before.name, after.name))?;
     }
+    changes.iter().take(SHOWN).try_for_each(|line| output::line(format_args!("  {line}")))?;
+    if changes.len() > SHOWN {
+        output::line(format_args!("  and {} more", changes.len() - SHOWN))?;
+    }
+    Ok(())
 }

@@ -16,11 +16,12 @@ use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use fleet::{Controller, Presence};
 use lab::{Attachments, ExistingHostUse, Inside, Request, RunError, Stop};
-use machine::{ConfiguredKernel, Rights};
+use machine::Rights;
 use samples::{Objective, ProbeKind, RunRecord, SkippedResult};
 use store::{PatientStore, Store};
 use units::Nanos;
 
+pub(super) use self::job::planned;
 use self::{job::Job, shown::Shown};
 use crate::{
     attached,
@@ -119,9 +120,6 @@ pub(crate) struct RunArgs {
     results: BTreeMap<ResultId, bool>,
     #[arg(skip)]
     sides: Option<Sides>,
-    /// The kernel of the virtual hypervisor, for `plumb bisect`.
-    #[arg(skip)]
-    kernel: Option<ConfiguredKernel>,
 }
 
 const PLAIN: &str = "PLUMB_PLAIN";
@@ -151,20 +149,17 @@ impl RunArgs {
 
     /// Counts instructions, unless a number of trials is given for measuring times.
     pub(super) fn of_bisect(
-        (scenario, time): (&str, Option<u32>),
+        scenario: &str,
+        time: Option<u32>,
         paths: &[String],
         workloads: &[String],
-        kernel: ConfiguredKernel,
     ) -> Self {
         Self {
             scenario: Some(scenario.to_owned()),
             trials: time.or(Some(1)),
             count: time.is_none(),
-            inside: time.map(|_| Place::Hypervisor),
             paths: paths.to_vec(),
             workloads: workloads.to_vec(),
-            plain: true,
-            kernel: Some(kernel),
             ..Self::default()
         }
     }
@@ -221,17 +216,6 @@ pub(super) fn between(
     let mut store = store_path::open(shared.db.as_deref())?;
     let job = job::fresh(source, plan, &store)?;
     execute(args, &job, attachments, &mut store, output.as_ref())
-}
-
-/// Measures a scenario in a virtual hypervisor with `args.kernel`.
-pub(super) fn under_kernel(args: &RunArgs, shared: &GlobalFlags) -> Result<RunRecord> {
-    let (source, plan) = job::planned(args, shared)?;
-    let mut store = store_path::open(shared.db.as_deref())?;
-    let job = job::fresh(source, plan, &store)?;
-    let stop = Stop::new();
-    interrupt::set_on_signal(&stop.flag())?;
-    measure(&job, args, None, &Arc::default(), &mut store, &stop)?;
-    Ok(store.load(&job.id)?)
 }
 
 fn execute(
@@ -349,10 +333,9 @@ fn summarise(args: &RunArgs, job: &Job, store: &Store) -> Result<()> {
 
 /// Returns why the run uses a virtual hypervisor, or `None` if it does not. A resumed run stays where it started.
 fn hypervisor_reason(job: &Job, args: &RunArgs) -> Option<Inside> {
-    let kernel = args.kernel.clone();
     let counted = |record: &RunRecord| record.trials.iter().any(|trial| trial.instructions.is_some());
     if args.count || job.resume.as_ref().is_some_and(counted) {
-        return Some(Inside { reason: "to count instructions".to_owned(), counts: true, kernel });
+        return Some(Inside { reason: "to count instructions".to_owned(), counts: true, kernel: None });
     }
     let requested = (args.inside == Some(Place::Hypervisor)).then(|| "requested with --inside".to_owned());
     let resumed = || job.resume.as_ref()?.header.environment.as_ref()?.inside.clone();
@@ -361,7 +344,7 @@ fn hypervisor_reason(job: &Job, args: &RunArgs) -> Option<Inside> {
         lab::missing_here(scenario, &job.plan, firecracker).filter(|_| args.inside.is_none())
     };
     let reason = requested.or_else(resumed).or_else(lacking)?;
-    Some(Inside { reason, counts: false, kernel })
+    Some(Inside { reason, counts: false, kernel: None })
 }
 
 fn finish(

@@ -6,11 +6,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use machine::{ConfiguredKernel, Kernel};
 use scenario::GuestKernel;
 
-use crate::{bounded_file, failure::Misuse};
+use crate::{bounded_file, failure::Misuse, output};
 
 const PREFIX: &str = "vmlinuz-";
 
@@ -21,24 +21,19 @@ pub(super) struct Candidate {
     config: PathBuf,
 }
 
-/// Returns the kernels from `good` to `bad`, in this order.
+/// Returns the kernels from `good` to `bad`, in this order. Skips kernels between them that cannot boot, e.g. because
+/// their modules are missing.
 pub(super) fn between(folder: &Path, good: &str, bad: &str) -> Result<Vec<Candidate>> {
-    let mut names = names(folder)?;
-    let place = |name: &str| {
-        let unknown = || Misuse::new(format!("{} has no kernel `{name}`", folder.display()));
-        let place = names.iter().position(|known| known == name);
-        place.ok_or_else(|| unknown().hint(format!("available: {}", names.join(", "))))
-    };
-    let (good, bad) = (place(good)?, place(bad)?);
-    if good == bad {
-        return Err(Misuse::new("both kernels are the same").hint("name a good and a bad one").into());
+    let names = selected(names(folder)?, good, bad)?;
+    let mut kernels = Vec::new();
+    for name in names {
+        match candidate(folder, &name) {
+            Ok(kernel) => kernels.push(kernel),
+            Err(error) if name == good || name == bad => return Err(error),
+            Err(error) => output::aside(format_args!("skipping {name}: {error:#}")),
+        }
     }
-    names.truncate(good.max(bad) + 1);
-    names.drain(..good.min(bad));
-    if bad < good {
-        names.reverse();
-    }
-    names.into_iter().map(|name| candidate(folder, name)).collect()
+    Ok(kernels)
 }
 
 fn names(folder: &Path) -> Result<Vec<String>> {
@@ -47,18 +42,55 @@ fn names(folder: &Path) -> Result<Vec<String>> {
     for entry in fs::read_dir(folder).with_context(failed)? {
         let entry = entry.with_context(failed)?;
         let name = entry.file_name().to_string_lossy().into_owned();
-        if let Some(release) = name.strip_prefix(PREFIX) {
-            names.push(release.to_owned());
-        } else if entry.path().join("vmlinuz").exists() {
-            names.push(name);
+        if entry.path().is_dir() {
+            names.extend(entry.path().join("vmlinuz").exists().then_some(name));
+        } else {
+            names.extend(name.strip_prefix(PREFIX).map(str::to_owned));
         }
     }
-    names.sort_by_cached_key(|name| (Kernel::version(name), name.clone()));
     Ok(names)
 }
 
-fn candidate(folder: &Path, name: String) -> Result<Candidate> {
-    let own = folder.join(&name);
+/// If `good` and `bad` differ only in their numbers, all others must do so, too. For example, Debian's kernels for
+/// clouds are not compared with the ordinary ones.
+fn selected(mut names: Vec<String>, good: &str, bad: &str) -> Result<Vec<String>, Misuse> {
+    if good == bad {
+        return Err(Misuse::new("both kernels are the same").hint("name a good and a bad one"));
+    }
+    names.sort_by_cached_key(|name| version(name));
+    for end in [good, bad] {
+        if !names.iter().any(|name| name == end) {
+            let hint = format!("available: {}", names.join(", "));
+            return Err(Misuse::new(format!("no kernel `{end}`")).hint(hint));
+        }
+    }
+    if flavour(good) == flavour(bad) {
+        names.retain(|name| flavour(name) == flavour(good));
+    }
+    let place = |end: &str| names.iter().position(|name| name == end).expect("it was found above");
+    let (good, bad) = (place(good), place(bad));
+    names.truncate(good.max(bad) + 1);
+    names.drain(..good.min(bad));
+    if bad < good {
+        names.reverse();
+    }
+    Ok(names)
+}
+
+/// Release candidates come before their release.
+fn version(name: &str) -> (Vec<u64>, bool, Vec<u64>, String) {
+    let (base, candidate) = name.split_once("-rc").unwrap_or((name, ""));
+    (Kernel::version(base), candidate.is_empty(), Kernel::version(candidate), name.to_owned())
+}
+
+fn flavour(name: &str) -> Vec<&str> {
+    name.split(|c: char| c.is_ascii_digit() || ".-+~".contains(c))
+        .filter(|word| !["", "rc"].contains(word))
+        .collect()
+}
+
+fn candidate(folder: &Path, name: &str) -> Result<Candidate> {
+    let own = folder.join(name);
     let image = if own.is_dir() { own.join("vmlinuz") } else { folder.join(format!("{PREFIX}{name}")) };
     // The release is in the name of the file behind a link.
     let image = image.canonicalize().with_context(|| format!("cannot read {}", image.display()))?;
@@ -66,22 +98,44 @@ fn candidate(folder: &Path, name: String) -> Result<Candidate> {
     let kernel = Kernel::chosen(&GuestKernel::File(image), modules)?;
     let packaged = kernel.image.with_file_name(format!("config-{}", kernel.release()));
     let config = Some(own.join("config")).filter(|own| own.exists()).unwrap_or(packaged);
-    let parameters = match own.join("parameters") {
-        file if file.exists() => bounded_file::read(&file)?,
-        _ => String::new(),
-    };
-    let parameters = parameters.split_whitespace().collect::<Vec<_>>().join(" ");
-    Ok(Candidate { name, boot: ConfiguredKernel { kernel, parameters }, config })
+    let parameters = read(&own.join("parameters"))?;
+    let words: Vec<&str> =
+        parameters.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace).collect();
+    if words.contains(&"--") {
+        bail!("{} contains --, which ends the kernel parameters", own.join("parameters").display());
+    }
+    let boot = ConfiguredKernel { kernel, parameters: words.join(" ") };
+    Ok(Candidate { name: name.to_owned(), boot, config })
 }
 
-/// Lists the differences of the parameters and of the build configurations.
-pub(super) fn differences(before: &Candidate, after: &Candidate) -> Result<Vec<String>> {
-    let mut lines = changes(&[before, after].map(|candidate| settings(&candidate.boot.parameters, ' ')));
-    if before.config.exists() && after.config.exists() {
-        let texts = [bounded_file::read(&before.config)?, bounded_file::read(&after.config)?];
-        lines.extend(changes(&texts.each_ref().map(|text| settings(text, '\n'))));
+/// Returns an empty text if the file does not exist.
+fn read(file: &Path) -> Result<String> {
+    if !file.exists() {
+        return Ok(String::new());
     }
-    Ok(lines)
+    bounded_file::read(file).with_context(|| format!("cannot read {}", file.display()))
+}
+
+/// Lists changes of the kernel parameters, and of the build options if both are known.
+pub(super) fn changes(before: &Candidate, after: &Candidate) -> Result<Vec<String>> {
+    let mut changes = changed(&before.boot.parameters, &after.boot.parameters, ' ');
+    let (old, new) = (read(&before.config)?, read(&after.config)?);
+    if !old.is_empty() && !new.is_empty() {
+        changes.extend(changed(&old, &new, '\n'));
+    }
+    Ok(changes)
+}
+
+fn changed(before: &str, after: &str, separator: char) -> Vec<String> {
+    let (before, after) = (settings(before, separator), settings(after, separator));
+    let added = after.keys().filter(|key| !before.contains_key(*key));
+    let value = |of: &BTreeMap<&str, &str>, key: &str| match of.get(key) {
+        Some(&"") => "set".to_owned(),
+        Some(value) => (*value).to_owned(),
+        None => "not set".to_owned(),
+    };
+    let keys = before.keys().chain(added).filter(|key| before.get(*key) != after.get(*key));
+    keys.map(|key| format!("{key}: {} -> {}", value(&before, key), value(&after, key))).collect()
 }
 
 fn settings(text: &str, separator: char) -> BTreeMap<&str, &str> {
@@ -90,30 +144,38 @@ fn settings(text: &str, separator: char) -> BTreeMap<&str, &str> {
     words.map(|word| word.split_once('=').unwrap_or((word, ""))).collect()
 }
 
-fn changes([before, after]: &[BTreeMap<&str, &str>; 2]) -> Vec<String> {
-    let keys = before.keys().chain(after.keys().filter(|key| !before.contains_key(*key)));
-    let differ = keys.filter(|key| before.get(*key) != after.get(*key));
-    let value = |of: &BTreeMap<&str, &str>, key: &str| match of.get(key) {
-        Some(&"") => "set".to_owned(),
-        Some(value) => (*value).to_owned(),
-        None => "not set".to_owned(),
-    };
-    differ.map(|key| format!("{key}: {}, {}", value(before, key), value(after, key))).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn lists_changed_settings() {
-        let texts =
-            ["CONFIG_A=y\n# CONFIG_B is not set\nCONFIG_C=m\n", "CONFIG_A=y\nCONFIG_B=y\nCONFIG_C=y\n"];
-        let lines = changes(&texts.map(|text| settings(text, '\n')));
-        assert_eq!(lines, ["CONFIG_C: m, y", "CONFIG_B: not set, y"]);
+    fn selects_kernels_of_one_flavour_in_order() {
+        let all = [
+            "6.12.1-amd64",
+            "6.1.0-56-cloud-amd64",
+            "6.1.0-9-cloud-amd64",
+            "6.1.1-5-cloud-amd64",
+            "6.1.0-50-amd64",
+        ];
+        let select = |good, bad| selected(all.map(str::to_owned).to_vec(), good, bad);
+        let between = ["6.1.0-9-cloud-amd64", "6.1.0-56-cloud-amd64", "6.1.1-5-cloud-amd64"];
+        assert_eq!(select(between[0], between[2]).expect("known"), between);
         assert_eq!(
-            changes(&["quiet", "quiet debug"].map(|text| settings(text, ' '))),
-            ["debug: not set, set"]
+            select("6.12.1-amd64", "6.1.0-50-amd64").expect("known"),
+            ["6.12.1-amd64", "6.1.0-50-amd64"]
         );
+        assert_eq!(select("6.1.0-9-cloud-amd64", "6.12.1-amd64").expect("known").len(), 5);
+        let unknown = select("6.1", "6.12.1-amd64").expect_err("no such kernel").to_string();
+        assert_eq!(unknown, "no kernel `6.1`");
+        assert!(version("6.12-rc1") < version("6.12-rc10") && version("6.12-rc10") < version("6.12"));
+        assert!(version("6.12") < version("6.12.1"));
+    }
+
+    #[test]
+    fn lists_changed_settings() {
+        let (old, new) =
+            ("CONFIG_A=y\n# CONFIG_B is not set\nCONFIG_C=m\n", "CONFIG_A=y\nCONFIG_B=y\nCONFIG_C=y\n");
+        assert_eq!(changed(old, new, '\n'), ["CONFIG_C: m -> y", "CONFIG_B: not set -> y"]);
+        assert_eq!(changed("quiet", "quiet debug", ' '), ["debug: not set -> set"]);
     }
 }

@@ -1,5 +1,8 @@
 //! The search for the first bad kernel.
 
+pub(super) const KERNEL: &str = "the kernel";
+pub(super) const PARAMETERS: &str = "the kernel parameters";
+
 /// The values of the two ends, both positive.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ends {
@@ -13,8 +16,13 @@ impl Ends {
         (value / self.bad).ln().abs() < (value / self.good).ln().abs()
     }
 
+    /// In percent.
     pub(super) fn change(self) -> f64 {
         (self.bad / self.good - 1.0) * 100.0
+    }
+
+    pub(super) fn share_of(self, whole: Self) -> f64 {
+        (self.bad / self.good).ln() / (whole.bad / whole.good).ln()
     }
 }
 
@@ -43,10 +51,10 @@ pub(super) fn first_bad<E>(
 /// `kernel`: whether the bad kernel with the parameters of the good one is bad. `parameters`: the reverse.
 pub(super) fn cause(kernel: bool, parameters: bool) -> &'static str {
     match (kernel, parameters) {
-        (true, false) => "cause: the kernel; swapping the parameters does not change the results",
-        (false, true) => "cause: the configuration; swapping the parameters swaps the results",
-        (true, true) => "cause: the kernel or the configuration; either alone changes the result",
-        (false, false) => "cause: the kernel and the configuration; neither alone changes the result",
+        (true, false) => KERNEL,
+        (false, true) => PARAMETERS,
+        (true, true) => "the kernel or the kernel parameters; either alone changes the result",
+        (false, false) => "the kernel together with the kernel parameters; neither alone changes the result",
     }
 }
 
@@ -76,7 +84,9 @@ mod tests {
     fn judges_values_by_closer_end() {
         for ends in [Ends { good: 100.0, bad: 110.0 }, Ends { good: 110.0, bad: 100.0 }] {
             assert!(ends.is_bad(ends.bad) && !ends.is_bad(ends.good));
-            assert!(ends.is_bad((ends.bad * ends.bad * ends.good).cbrt()));
+            let near = (ends.bad * ends.bad * ends.good).cbrt();
+            assert!(ends.is_bad(near));
+            assert!((Ends { bad: near, ..ends }.share_of(ends) - 2.0 / 3.0).abs() < 1e-9);
         }
     }
 }

@@ -70,7 +70,7 @@ pub(crate) fn text(memory: &Seen, decision: Option<&Decision>) -> String {
     }
     let outlooks = decision.iter().flat_map(|decision| &decision.outlooks);
     let needs = outlooks.filter_map(|outlook| Some((label(&outlook.vm), outlook.needs?.0 as f64)));
-    text.gauge("plumb_vm_needed_bytes", "Memory that the machine needs, as estimated.", needs);
+    text.gauge("plumb_vm_needed_bytes", "Estimated memory that the machine needs.", needs);
     let answers = memory.iter().map(|(vm, memory)| (label(vm), f64::from(u8::from(memory.is_ok()))));
     text.gauge("plumb_vm_up", "Whether the machine's monitor responds.", answers);
     text.into_text()

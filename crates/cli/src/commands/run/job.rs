@@ -23,7 +23,7 @@ pub(super) struct Job {
     pub(super) _claim: Claim,
 }
 
-pub(super) fn planned(args: &RunArgs, shared: &GlobalFlags) -> anyhow::Result<(Source, Plan)> {
+pub(in crate::commands) fn planned(args: &RunArgs, shared: &GlobalFlags) -> anyhow::Result<(Source, Plan)> {
     let source = source::load_variant(args.scenario.as_deref().unwrap_or_default(), &args.variants, shared)?;
     let plan = plan(args, &source.scenario)?;
     Ok((source, plan))

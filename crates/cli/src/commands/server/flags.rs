@@ -85,12 +85,12 @@ pub(super) struct Limits {
     /// the rate, ends it instead of slowing it down (clients can limit their rate with -b)
     #[arg(long, alias = "server-bitrate-limit", value_name = "RATE", value_parser = bounded_rate)]
     pub(super) max_rate: Option<BitRate>,
-    /// Maximum duration of a test or ping in seconds. Refuses tests that request more time. Tests without a
-    /// limit end after this time
+    /// Maximum duration of a test or ping in seconds. Longer requests are refused, and tests without a limit end after
+    /// this time
     #[arg(long, value_name = "SECONDS", value_parser = amount::seconds, default_value = "3600")]
     pub(super) max_duration: Nanos,
-    /// Maximum number of bytes in a test or ping. Refuses tests that request more bytes, and ends tests that
-    /// exceed this number
+    /// Maximum number of bytes in a test or ping. Larger requests are refused, and tests without a limit end after this
+    /// number
     #[arg(long, value_name = "SIZE", value_parser = amount::size)]
     pub(super) max_bytes: Option<Bytes>,
     /// Disconnect a client that is idle for this time (seconds) [default: 30]. If the client's host does not respond
