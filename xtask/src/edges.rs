@@ -152,7 +152,7 @@ pub(crate) const RESTRICTED: &[Restricted] = &[
     Restricted { krate: "tokio-postgres-rustls", crates: &["store"],
         why: "only the store depends on its database" },
     Restricted { krate: "maud", crates: &["web"],
-        why: "web renders pages other than reports; report renders the HTML of reports" },
+        why: "the crate report renders reports as HTML; web renders the other pages" },
     Restricted { krate: "rusqlite", crates: &["store"],
         why: "only the store depends on its database" },
     Restricted { krate: "libc", crates: &["sys"],

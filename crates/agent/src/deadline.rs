@@ -42,5 +42,5 @@ pub(crate) fn passed(deadline: Nanos) -> Refusal {
 }
 
 pub(crate) fn panicked() -> Refusal {
-    Refusal::new("the agent's thread panicked; please report this with its standard error")
+    Refusal::new("a thread of the agent panicked; please report this, and include the agent's stderr output")
 }

@@ -33,7 +33,7 @@ pub struct RunResult {
 pub struct ResultHistory {
     pub newest: RunResult,
     pub points: Vec<(usize, Estimate)>,
-    /// Levels separated by level shifts. Disturbed runs belong to no level.
+    /// The levels between the level shifts. They do not include disturbed runs.
     pub levels: Vec<RunLevel>,
     /// If the value drifts instead of shifting, the last value of the fitted line relative to its first value.
     pub drift: Option<f64>,

@@ -109,7 +109,7 @@ fn extents(config: &VmsConfig, samples: &[MemorySample]) -> Result<BTreeMap<Stri
     config.names().map(extent).collect()
 }
 
-/// Scales the sample to a different memory size, without changing use and accesses. Per-node numbers are then
+/// Scales the sample to a different memory size, but keeps usage and accesses. Per-node numbers are then
 /// unknown.
 fn resized(vm: &VmSample, has: Tiers) -> Option<GuestMemory> {
     let mut memory = vm.memory()?;

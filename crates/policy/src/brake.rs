@@ -6,7 +6,7 @@ use units::Bytes;
 
 /// A squeeze counts as recent for this many decisions, because PSI is an average over ten seconds.
 const RECENT: u32 = 3;
-/// The number of decisions without pressure before the next squeeze. It doubles if a squeeze causes pressure again,
+/// How many decisions must pass without pressure before the next squeeze. It doubles if a squeeze causes pressure again,
 /// and halves after a successful squeeze.
 const FIRST_REST: u32 = 16;
 const LONGEST_REST: u32 = 4096;

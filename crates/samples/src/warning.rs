@@ -36,7 +36,7 @@ pub enum ValidityWarning {
     },
     /// A process of the trial did not run for some time, because it was stopped or starved of CPU time.
     Stalled { end: String, stalled: Nanos },
-    /// The measured time of a connection differs clearly from the requested time at one end or both.
+    /// At one or both ends, a connection was measured for much more or less time than requested.
     OtherDuration {
         requested: Nanos,
         /// The measured time with the largest difference.

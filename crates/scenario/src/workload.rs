@@ -12,7 +12,7 @@ use crate::names::{PathName, WorkloadName};
 pub struct Workload {
     pub name: WorkloadName,
     pub load: WorkloadSettings,
-    /// Whether a stream's message size is the default, which depends on its mode.
+    /// Whether the stream uses the default message size of its mode.
     pub default_message: bool,
     pub placement: Placement,
     pub paths: Vec<PathName>,

@@ -23,7 +23,7 @@ pub enum Violation {
 impl Deframer {
     const CAPACITY: usize = 2 * MAX_MESSAGE;
 
-    /// Returns the free space. It is never empty after [`next_range`](Self::next_range) has returned `None`.
+    /// Returns the unused part of the buffer, at least one byte after [`next_range`](Self::next_range) has returned `None`.
     #[inline]
     pub(super) fn space(&mut self) -> &mut [u8] {
         if self.start == self.end {

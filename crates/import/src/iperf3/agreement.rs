@@ -132,7 +132,7 @@ pub(super) fn add_counts_of_summary(own: &mut [Interval], summary: &Interval) {
     }
 }
 
-/// Returns the time missing before and between intervals. Ignores gaps shorter than [`PART`] of an interval.
+/// Returns the total length of the gaps before and between intervals. Ignores gaps shorter than [`PART`] of an interval.
 pub(super) fn gaps(own: &Series) -> Nanos {
     let Some(usual) = usual(own) else { return Nanos(0) };
     let starts = own.intervals().map(|interval| interval.start.seconds());

@@ -121,7 +121,7 @@ struct Looks {
     kind: Kind,
     quantity: Option<Quantity>,
     whole: bool,
-    /// Whether all numbers are written with a decimal point, like versions.
+    /// Whether all numbers have a decimal point, as version numbers do.
     has_points: bool,
     is_interval: bool,
 }

@@ -288,7 +288,7 @@ fn is_statistic(value: &ReportedValue) -> bool {
     statistic::statistic(&value.name).is_some()
 }
 
-/// Sorts statistics, e.g. the minimum before the maximum.
+/// Sorts statistics in a fixed order: the minimum comes before the maximum.
 fn in_order(mut values: Vec<ReportedValue>) -> Vec<ReportedValue> {
     if values.first().is_some_and(is_statistic) {
         values

@@ -63,7 +63,7 @@ mod tests {
         for (named, reason) in [
             ("no-such-name", "/run/netns/no-such-name"),
             ("/proc/self/status", "is not a namespace"),
-            ("/proc/self/ns/mnt", "another kind"),
+            ("/proc/self/ns/mnt", "is not a network namespace"),
         ] {
             let error = namespace(named).expect_err(named).to_string();
             assert!(error.contains(named) && error.contains(reason), "{error}");

@@ -78,7 +78,7 @@ pub struct BalloonData {
     #[serde(rename = "move")]
     pub direction: BalloonMove,
     pub moved: Bytes,
-    /// Time from the request until the first part of the memory had moved.
+    /// Time from the request until the first memory was moved.
     pub first: Nanos,
     /// Time from the request until all memory had moved and, if requested, had been touched.
     pub elapsed: Nanos,

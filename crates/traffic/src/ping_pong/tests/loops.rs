@@ -135,7 +135,7 @@ fn streams_flow() {
                 end.measured.background.flows.iter().map(|flow| flow.direction).collect();
             assert_eq!(directions, [Direction::Forward, Direction::Reverse]);
             for flow in &end.measured.background.flows {
-                // 80 Mbit/s for 200 ms amount to 2 MB.
+                // 80 Mbit/s for 200 ms is 2 MB.
                 let bytes = flow.series.bytes().0;
                 assert!((1_000_000..4_000_000).contains(&bytes), "{bytes}");
             }
