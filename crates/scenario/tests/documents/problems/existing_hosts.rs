@@ -243,7 +243,7 @@ fn reports_unsupported_devices_of_existing_host() {
             "[wires.further]\nbetween = [\"one:eth1\", \"other:eth1\"]\n[paths.there]",
             "between",
             "which runs on the existing host `a`",
-            "only its `eth0`",
+            "only have `eth0`",
         ),
         (
             "from = \"one\"",
