@@ -19,7 +19,7 @@ use samples::RunRecord;
 use crate::{analyse, fits::Fits, observations};
 
 pub(crate) use environment::of_machines;
-pub use gate::gate;
+pub use gate::{MAX_LOSS, MAX_LOSS_OF_COUNTS, gate};
 pub(crate) use settings::differs;
 
 use history::History;

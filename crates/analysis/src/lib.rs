@@ -5,6 +5,7 @@
 #[cfg(test)]
 mod altered;
 mod analyse;
+mod bisection;
 mod commands;
 mod compare;
 mod comparison;
@@ -60,7 +61,8 @@ mod words;
 mod workload_summary;
 
 pub use analyse::analyse;
-pub use comparison::{comparison, gate};
+pub use bisection::{Bisection, Step, most_different, most_midpoints};
+pub use comparison::{MAX_LOSS, MAX_LOSS_OF_COUNTS, comparison, gate};
 pub use hints::offloads_off;
 pub use history::{FEWEST_RUNS, history, newly_worse, run_results};
 pub use remedies::PlatformSetting;

@@ -13,6 +13,11 @@ use super::{
 };
 use crate::words::percent;
 
+/// The default threshold, as a fraction.
+pub const MAX_LOSS: f64 = 0.05;
+/// The default threshold for instruction counts.
+pub const MAX_LOSS_OF_COUNTS: f64 = 0.01;
+
 /// `threshold` is a fraction, e.g. 0.05 for 5 %.
 ///
 /// The gate fails if data no longer arrives, if the interval of a result's ratio (widened by the noise) is entirely

@@ -2,15 +2,17 @@
 
 mod candidates;
 mod measurements;
-mod search;
+mod record;
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::path::PathBuf;
 
+use analysis::{Bisection, Step};
 use anyhow::Result;
 use clap::Args;
+use findings::ResultComparison;
 use lab::Stop;
 
-use self::{candidates::Candidate, measurements::Measurements, search::Ends};
+use self::{candidates::Candidate, measurements::Measurements};
 use crate::{exit::Exit, global_flags::GlobalFlags, interrupt, output};
 
 #[derive(Debug, Args)]
@@ -38,11 +40,10 @@ pub(crate) struct BisectArgs {
 }
 
 const KERNELS: &str = "A kernel is a file vmlinuz-NAME, or a folder NAME with a file vmlinuz and optionally `modules` \
-    (a folder; by default /lib/modules/RELEASE), `parameters` (kernel parameters) and `config`. Kernels are sorted by \
-    version number.";
+    (a folder; by default /lib/modules/RELEASE), `parameters` (kernel parameters) and `config` (the build \
+    configuration). Kernels are sorted by version number.";
 
-/// The number of configuration changes that are printed.
-const SHOWN: usize = 20;
+const MOST_CHANGES: usize = 20;
 
 pub(crate) fn run(args: &BisectArgs, shared: &GlobalFlags) -> Result<Exit> {
     let stop = Stop::new();
@@ -58,49 +59,61 @@ pub(crate) fn run(args: &BisectArgs, shared: &GlobalFlags) -> Result<Exit> {
 
 fn bisect(args: &BisectArgs, shared: &GlobalFlags, stop: &Stop) -> Result<()> {
     let kernels = candidates::between(&args.over, &args.good, &args.bad)?;
-    let measurements = Measurements::prepare(args, shared, stop)?;
     let (first, last) = (&kernels[0], &kernels[kernels.len() - 1]);
-    let most = search::most_midpoints(kernels.len());
-    output::aside(format_args!(
-        "measuring {} and {}, and up to {most} kernels between them",
-        first.name, last.name
-    ));
-    let good = measurements.measure(first, first)?;
-    let bad = measurements.measure(last, last)?;
-    let result = measurements.most_different(&good, &bad)?;
-    let ends = Ends { good: result.a.estimate, bad: result.b.estimate };
+    let most = analysis::most_midpoints(kernels.len());
+    output::aside(format_args!("{} kernels: measuring both ends and at most {most} others", kernels.len()));
+    let mut measurements = Measurements::prepare(args, shared, stop)?;
+    let result = measurements.ends(first, last)?;
+    let whole = Step { good: result.a.estimate, bad: result.b.estimate };
     output::line(format_args!("{}, {}, {}", result.path, result.workload, result.metric.name()))?;
-    let print = |kernel: &Candidate, estimate: f64| {
-        let judgement = if ends.is_bad(estimate) { "bad " } else { "good" };
-        let value = report::plain_value(result.metric, estimate);
-        output::line(format_args!("  {judgement}  {}: {value}", kernel.name))
-    };
-    print(first, ends.good)?;
-    print(last, ends.bad)?;
-    let mut estimates = BTreeMap::from([(0, ends.good), (kernels.len() - 1, ends.bad)]);
-    let culprit = search::first_bad(kernels.len() - 1, |middle| {
-        let estimate = measurements.estimate(&good, &result, &kernels[middle], &kernels[middle])?;
-        print(&kernels[middle], estimate)?;
-        estimates.insert(middle, estimate);
-        anyhow::Ok(ends.is_bad(estimate))
-    })?;
+    print(&result, first, whole.good, false)?;
+    print(&result, last, whole.bad, true)?;
+    let mut bisection = Bisection::new(kernels.len(), whole);
+    while let Some(middle) = bisection.next() {
+        let value = measurements.value(&result, &kernels[middle], &kernels[middle])?;
+        print(&result, &kernels[middle], value, bisection.add(middle, value))?;
+    }
+    let (culprit, step) = bisection.first_bad();
     let (before, after) = (&kernels[culprit - 1], &kernels[culprit]);
-    let step = Ends { good: estimates[&(culprit - 1)], bad: estimates[&culprit] };
-    output::line(format_args!("first bad: {}, {:+.1} % from {}", after.name, step.change(), before.name))?;
-    if step.share_of(ends) < 0.5 {
-        output::line("Other kernels between the ends change the result, too.")?;
-    } else if before.boot != after.boot {
-        let swapped = |kernel, parameters| measurements.estimate(&good, &result, kernel, parameters);
-        let cause = match before.boot.kernel == after.boot.kernel {
-            true => search::PARAMETERS,
-            false if before.boot.parameters == after.boot.parameters => search::KERNEL,
-            false => {
-                search::cause(step.is_bad(swapped(after, before)?), step.is_bad(swapped(before, after)?))
-            }
-        };
+    let change = step.change() * 100.0;
+    output::line(format_args!("first bad: {}, {change:+.1} % from {}", after.name, before.name))?;
+    if step.is_most_of(whole) {
+        let cause = cause(&measurements, &result, step, [before, after])?;
         output::line(format_args!("cause: {cause}"))?;
+    } else {
+        output::line("cause: several kernels change the result; this is less than half of the whole change")?;
     }
     print_changes(before, after)
+}
+
+fn print(result: &ResultComparison, kernel: &Candidate, value: f64, is_bad: bool) -> Result<()> {
+    let judgement = if is_bad { "bad " } else { "good" };
+    let value = report::plain_value(result.metric, value);
+    Ok(output::line(format_args!("  {judgement}  {}: {value}", kernel.name))?)
+}
+
+/// If both kernels and parameters differ, measures each kernel with the other's parameters.
+fn cause(
+    measurements: &Measurements<'_>,
+    result: &ResultComparison,
+    step: Step,
+    [before, after]: [&Candidate; 2],
+) -> Result<&'static str> {
+    let is_bad =
+        |kernel, parameters| anyhow::Ok(step.is_bad(measurements.value(result, kernel, parameters)?));
+    let (kernel, parameters) = if before.boot.kernel == after.boot.kernel {
+        (false, true)
+    } else if before.boot.parameters == after.boot.parameters {
+        (true, false)
+    } else {
+        (is_bad(after, before)?, is_bad(before, after)?)
+    };
+    Ok(match (kernel, parameters) {
+        (true, false) => "the kernel",
+        (false, true) => "the kernel parameters",
+        (true, true) => "the kernel or the kernel parameters; each alone changes the result",
+        (false, false) => "the kernel and the kernel parameters; only both together change the result",
+    })
 }
 
 fn print_changes(before: &Candidate, after: &Candidate) -> Result<()> {
@@ -108,9 +121,9 @@ fn print_changes(before: &Candidate, after: &Candidate) -> Result<()> {
     if !changes.is_empty() {
         output::line(format_args!("configuration of {} -> {}:", before.name, after.name))?;
     }
-    changes.iter().take(SHOWN).try_for_each(|line| output::line(format_args!("  {line}")))?;
-    if changes.len() > SHOWN {
-        output::line(format_args!("  and {} more", changes.len() - SHOWN))?;
+    changes.iter().take(MOST_CHANGES).try_for_each(|line| output::line(format_args!("  {line}")))?;
+    if changes.len() > MOST_CHANGES {
+        output::line(format_args!("  and {} more", changes.len() - MOST_CHANGES))?;
     }
     Ok(())
 }

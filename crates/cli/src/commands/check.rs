@@ -1,5 +1,6 @@
 //! `plumb check`: tests a run for regressions against a baseline, e.g. in CI.
 
+use analysis::{MAX_LOSS, MAX_LOSS_OF_COUNTS};
 use anyhow::Context;
 use clap::Args;
 use findings::{GateOutcome, GuardLimits};
@@ -31,10 +32,6 @@ pub(crate) struct CheckArgs {
     shown: Rendering,
 }
 
-const MOST_LOSS: Share = Share(0.05);
-/// Well above the noise: instruction counts vary by up to 0.2 %.
-pub(super) const MOST_LOSS_OF_COUNTS: Share = Share(0.01);
-
 const EXIT_STATUS: &str = "Exit status: 0 no result regressed by more than the limits; 1 at least one did; \
     2 inconclusive; 64 usage error; 65 the check could not run, e.g. because a run cannot be read.";
 
@@ -50,8 +47,8 @@ fn checked(args: &CheckArgs, shared: &GlobalFlags) -> anyhow::Result<Exit> {
     let limits =
         GuardLimits { p99: args.max_p99.0, packet_loss: args.max_packet_loss.0, ..GuardLimits::default() };
     let counts = run.trials.iter().any(|trial| trial.instructions.is_some());
-    let usual = if counts { MOST_LOSS_OF_COUNTS } else { MOST_LOSS };
-    let gate = analysis::gate(&comparison, args.max_loss.unwrap_or(usual).0, limits);
+    let usual = if counts { MAX_LOSS_OF_COUNTS } else { MAX_LOSS };
+    let gate = analysis::gate(&comparison, args.max_loss.map_or(usual, |share| share.0), limits);
     let outcome = gate.outcome;
     comparison.gate = Some(gate);
     show.write(&comparison)?;

@@ -1,20 +1,15 @@
 //! Measures a scenario under a kernel, and compares the results.
 
-use std::convert::Infallible;
-
 use ::scenario::Plan;
 use anyhow::{Result, anyhow, bail};
-use findings::{ResultComparison, Verdict};
+use findings::ResultComparison;
 use lab::{ExistingHostUse, Inside, Request, Stop};
 use machine::ConfiguredKernel;
-use samples::{MachineChange, ResultEnd, RunHeader, RunId, RunRecord, Sink, SkippedResult, Trial};
+use samples::{RunId, RunRecord};
 
-use super::{BisectArgs, candidates::Candidate};
+use super::{BisectArgs, candidates::Candidate, record::Record};
 use crate::{
-    commands::{
-        check::MOST_LOSS_OF_COUNTS,
-        run::{RunArgs, planned},
-    },
+    commands::run::{RunArgs, planned},
     global_flags::GlobalFlags,
     output,
     program::{PROGRAM, TOOL},
@@ -26,18 +21,17 @@ pub(super) struct Measurements<'a> {
     stop: &'a Stop,
     source: Source,
     plan: Plan,
+    good: Option<RunRecord>,
 }
 
 impl<'a> Measurements<'a> {
     pub(super) fn prepare(args: &'a BisectArgs, shared: &GlobalFlags, stop: &'a Stop) -> Result<Self> {
         let run = RunArgs::of_bisect(&args.scenario, args.time, &args.paths, &args.workloads);
         let (source, plan) = planned(&run, shared)?;
-        Ok(Self { args, stop, source, plan })
+        Ok(Self { args, stop, source, plan, good: None })
     }
 
-    /// Boots the kernel of one candidate with the parameters of another. The record is not stored, because `plumb run
-    /// --resume` would continue it under the default kernel.
-    pub(super) fn measure(&self, kernel: &Candidate, parameters: &Candidate) -> Result<RunRecord> {
+    fn measure(&self, kernel: &Candidate, parameters: &Candidate) -> Result<RunRecord> {
         let with = if kernel.name == parameters.name {
             String::new()
         } else {
@@ -69,93 +63,47 @@ impl<'a> Measurements<'a> {
         record.0.ok_or_else(|| anyhow!("nothing was measured under the kernel {}", kernel.name))
     }
 
-    pub(super) fn estimate(
+    /// Measures both ends, and returns the result with the largest change.
+    pub(super) fn ends(&mut self, first: &Candidate, last: &Candidate) -> Result<ResultComparison> {
+        self.good = Some(self.measure(first, first)?);
+        let results = self.compared(&self.measure(last, last)?);
+        let (good, bad) = (&first.name, &last.name);
+        let largest = match analysis::most_different(&results, self.args.time.is_none()) {
+            Ok(result) => return Ok(result.clone()),
+            Err(None) => bail!("no result could be measured under both {good} and {bad}"),
+            Err(Some(largest)) => largest,
+        };
+        let change = (largest.b.estimate / largest.a.estimate - 1.0) * 100.0;
+        let reason = largest.reason.as_ref().map(|reason| format!("; {reason}")).unwrap_or_default();
+        let ResultComparison { path, workload, .. } = largest;
+        bail!(
+            "{good} and {bad} do not differ: the largest change is {change:+.2} % ({path}, {workload}){reason}"
+        )
+    }
+
+    /// Measures a result under the kernel of one candidate with the parameters of another.
+    pub(super) fn value(
         &self,
-        good: &RunRecord,
         of: &ResultComparison,
         kernel: &Candidate,
         parameters: &Candidate,
     ) -> Result<f64> {
-        let record = self.measure(kernel, parameters)?;
-        let found = self.compared(good, &record).into_iter().find(|result| result.result == of.result);
+        let results = self.compared(&self.measure(kernel, parameters)?);
         let missing =
             || anyhow!("{}, {} could not be measured under the kernel {}", of.path, of.workload, kernel.name);
+        let found = results.iter().find(|result| result.result == of.result);
         found.map(|result| result.b.estimate).ok_or_else(missing)
     }
 
-    /// Returns the result with the largest of the significant changes.
-    pub(super) fn most_different(&self, good: &RunRecord, bad: &RunRecord) -> Result<ResultComparison> {
-        let change = |result: &ResultComparison| (result.b.estimate / result.a.estimate).ln().abs();
-        let differs = |result: &ResultComparison| match self.args.time {
-            None => change(result) > MOST_LOSS_OF_COUNTS.0,
-            Some(_) => matches!(result.verdict, Verdict::Better | Verdict::Worse),
-        };
-        let mut results = self.compared(good, bad);
-        results.sort_by(|one, other| change(other).total_cmp(&change(one)));
-        let (good, bad) = (&self.args.good, &self.args.bad);
-        match (results.iter().find(|result| differs(result)), results.first()) {
-            (Some(result), _) => Ok(result.clone()),
-            (None, Some(largest)) => bail!(
-                "{good} and {bad} do not differ: the largest change is {:+.2} %, of {}, {}{}",
-                (largest.b.estimate / largest.a.estimate - 1.0) * 100.0,
-                largest.path,
-                largest.workload,
-                largest.reason.as_ref().map(|reason| format!("; {reason}")).unwrap_or_default()
-            ),
-            (None, None) => bail!("no result could be measured under both {good} and {bad}"),
-        }
-    }
-
-    /// Compares the results of the selected paths.
-    fn compared(&self, good: &RunRecord, other: &RunRecord) -> Vec<ResultComparison> {
+    /// Compares the results of the selected paths with those of the good end.
+    fn compared(&self, record: &RunRecord) -> Vec<ResultComparison> {
         let paths = &self.args.paths;
-        let mut results = analysis::comparison(good, other, &[]).results;
+        let good = self.good.as_ref().expect("the good end is measured first");
+        let mut results = analysis::comparison(good, record, &[]).results;
         results.retain(|result| {
             let is_selected = paths.is_empty() || paths.contains(&result.path);
             is_selected && result.a.estimate > 0.0 && result.b.estimate > 0.0
         });
         results
-    }
-}
-
-/// Keeps a run in memory.
-struct Record(Option<RunRecord>);
-
-impl Record {
-    fn change(&mut self, change: impl FnOnce(&mut RunRecord)) -> Result<(), Infallible> {
-        self.0.as_mut().map(change);
-        Ok(())
-    }
-}
-
-impl Sink for Record {
-    type Error = Infallible;
-
-    fn begin(&mut self, header: &RunHeader) -> Result<(), Infallible> {
-        self.0 = Some(RunRecord::new(header.clone(), Vec::new()));
-        Ok(())
-    }
-
-    fn trial(&mut self, _: &RunId, trial: &Trial) -> Result<(), Infallible> {
-        self.change(|record| {
-            record.trials.retain(|earlier| earlier.index != trial.index);
-            record.trials.push(trial.clone());
-        })
-    }
-
-    fn skipped(&mut self, _: &RunId, skipped: &SkippedResult) -> Result<(), Infallible> {
-        self.change(|record| record.skipped.push(skipped.clone()))
-    }
-
-    fn ended(&mut self, _: &RunId, end: &ResultEnd) -> Result<(), Infallible> {
-        self.change(|record| record.ends.push(end.clone()))
-    }
-
-    fn machine_changed(&mut self, _: &RunId, change: &MachineChange) -> Result<(), Infallible> {
-        self.change(|record| record.machine_changes.push(change.clone()))
-    }
-
-    fn complete(&mut self, _: &RunId) -> Result<(), Infallible> {
-        Ok(())
     }
 }

@@ -22,7 +22,6 @@ const EVERY: (Nanos, Nanos) = (Nanos::from_secs(60), Nanos::from_secs(31 * 24 * 
 const DAY: Nanos = Nanos::from_secs(24 * 3600);
 /// The default jitter is the interval divided by this number.
 const JITTER: u64 = 10;
-const MOST_LOSS: Share = Share(0.05);
 /// Limited, because the stored runs of all measurements are read.
 const MOST_MEASURES: usize = 100;
 
@@ -120,7 +119,7 @@ impl Plan {
                 return Err(wrong(at, format!("the plan contains the scenario {name} twice")));
             }
             let timing = Timing { every: table.every, jitter, at: table.at };
-            let max_loss = table.max_loss.unwrap_or(MOST_LOSS);
+            let max_loss = table.max_loss.unwrap_or(Share(analysis::MAX_LOSS));
             measures.push(Measure { scenario, timing, against: table.baseline, max_loss });
         }
         Ok(Self {
