@@ -18,7 +18,7 @@ use units::Nanos;
 
 use workload::WorkloadSettings;
 
-use crate::{allowance, error::RunError, left_out::LeftOut, slowness::Slowness, stop::Stop};
+use crate::{allowance, error::RunError, left_out::LeftOut, stop::Stop, timeout_factors::TimeoutFactors};
 
 const GRACE: Duration = Duration::from_secs(2);
 const POLL: Duration = Duration::from_millis(50);
@@ -30,7 +30,7 @@ pub(crate) struct Agents {
     events: Receiver<AgentEvent>,
     tool: String,
     stop: Stop,
-    pub(crate) slowness: Slowness,
+    pub(crate) timeout_factors: TimeoutFactors,
     dispensable: Vec<HostName>,
     pub(crate) left_out: LeftOut,
 }
@@ -162,7 +162,7 @@ impl Agents {
         deadline: Duration,
     ) -> Result<Pending, RunError> {
         let host = &self.seats.get(host).unwrap_or(host).clone();
-        let deadline = deadline * self.slowness.orders;
+        let deadline = deadline * self.timeout_factors.orders;
         let endpoint = self.endpoints.get_mut(host).expect("each end of a path has an agent");
         endpoint.client.limit.raise_to(allowance::answer_to(&order, endpoint.serves.as_ref()));
         if let Order::Serve(server) = &order {

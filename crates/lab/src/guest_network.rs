@@ -34,7 +34,7 @@ impl GuestNetwork {
     }
 
     pub fn nic(&self) -> Result<Nic, RunError> {
-        let tap = self.topology.tap(&self.guest).expect("the lab has this guest");
+        let tap = self.topology.tap(&self.guest).expect("the guest is in the lab");
         let tap =
             tap.map_err(|error| MachineError::Qemu { host: self.guest.to_string(), source: error.into() })?;
         Ok(Nic { queues: tap.queues, mac: tap.mac })
@@ -43,7 +43,7 @@ impl GuestNetwork {
     pub fn named_tap(&self) -> Result<NamedTap, RunError> {
         let refused =
             |source: FirecrackerError| MachineError::Firecracker { host: self.guest.to_string(), source };
-        let tap = self.topology.tap(&self.guest).expect("the lab has this guest");
+        let tap = self.topology.tap(&self.guest).expect("the guest is in the lab");
         let tap = tap.map_err(|error| refused(error.into()))?;
         let namespace = self.topology.namespace(&tap.at.host).expect("the tap device is in it");
         let namespace = namespace.try_clone().map_err(|error| refused(error.into()))?;

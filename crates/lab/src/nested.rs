@@ -32,7 +32,7 @@ const NAME: &str = "hypervisor";
 /// How long a booted hypervisor may be silent. Its guests are emulated and boot slowly, sometimes twice.
 const PATIENCE: Duration = Duration::from_secs(600);
 /// The same limit for slow or busy machines, as a multiple of the hypervisor's own boot time.
-const BOOTS: u32 = 80;
+const BOOTS: u32 = 40;
 /// The time allowed for removing the lab after an interrupt.
 const LAST_PATIENCE: Duration = Duration::from_secs(20);
 const POLL: Duration = Duration::from_millis(50);

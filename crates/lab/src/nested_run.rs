@@ -16,8 +16,8 @@ use crate::{
     event::Event,
     request::{ExistingHostUse, InsideHypervisor, Request},
     run::{Outcome, run},
-    slowness::Slowness,
     stop::Stop,
+    timeout_factors::TimeoutFactors,
 };
 
 /// `agent` is the agent program, and `tool` is its version.
@@ -74,7 +74,7 @@ fn carry_out<W: Write + Send>(
     outside: &Outside<W>,
     stop: &Stop,
 ) -> Result<Outcome, RunError> {
-    let slowness = Slowness::of_hypervisor();
+    let timeout_factors = TimeoutFactors::of_hypervisor();
     let scenario = Scenario::parse("the run's scenario", &commission.text)
         .map_err(|diagnosis| RunError::Inside { reason: format!("{diagnosis:?}") })?;
     let request = Request {
@@ -91,7 +91,7 @@ fn carry_out<W: Write + Send>(
         hosts: ExistingHostUse::default(),
         fleet: None,
         attachments: std::sync::Arc::default(),
-        inside: Some(InsideHypervisor { reason: &commission.reason, slowness }),
+        inside: Some(InsideHypervisor { reason: &commission.reason, timeout_factors }),
     };
     let mut observer = |event: &Event<'_>| outside.forward(event);
     run(&request, &mut &*outside, &mut observer, stop)

@@ -55,7 +55,7 @@ impl Watcher {
         let (host, probes) = (HostName::new(NAME), &request.plan.probes);
         let machine = Box::new(Namespace::own(host.clone(), request.agent.clone()));
         let mut watcher = Self::greeted((host, machine), request.tool, stop, probes, devices)?;
-        watcher.agents.slowness = request.slowness();
+        watcher.agents.timeout_factors = request.timeout_factors();
         let missing = watcher.try_probes()?;
         Ok((watcher, missing))
     }

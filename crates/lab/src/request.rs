@@ -12,7 +12,7 @@ use samples::{RemedyTrials, RunId, RunRecord, SkippedResult};
 use scenario::{DeviceRef, HostName, Path, PathName, Plan, Scenario};
 use topology::Topology;
 
-use crate::slowness::Slowness;
+use crate::timeout_factors::TimeoutFactors;
 
 #[derive(Debug, Clone)]
 pub struct Request<'a> {
@@ -37,12 +37,12 @@ pub struct Request<'a> {
 pub struct InsideHypervisor<'a> {
     /// Why the run takes place there.
     pub(crate) reason: &'a str,
-    pub(crate) slowness: Slowness,
+    pub(crate) timeout_factors: TimeoutFactors,
 }
 
 impl Request<'_> {
-    pub(crate) fn slowness(&self) -> Slowness {
-        self.inside.map_or(Slowness::NONE, |inside| inside.slowness)
+    pub(crate) fn timeout_factors(&self) -> TimeoutFactors {
+        self.inside.map_or(TimeoutFactors::NONE, |inside| inside.timeout_factors)
     }
 }
 

@@ -107,8 +107,14 @@ fn start(
         (None, None) => Emulation::Nothing,
     };
     let dispensable = left_out::dispensable(lab_handle.lab);
-    let agents =
-        Agents::start_all(machines.waiting, dispensable, request.slowness(), request.tool, stop, observer)?;
+    let agents = Agents::start_all(
+        machines.waiting,
+        dispensable,
+        request.timeout_factors(),
+        request.tool,
+        stop,
+        observer,
+    )?;
     let mut agents = agents.with_seats(lab_handle.lab);
     lab_handle.configure_guests(&mut agents)?;
     let inside = request.inside.map(|inside| inside.reason.to_owned());

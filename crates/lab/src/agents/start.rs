@@ -12,8 +12,8 @@ use crate::{
     error::RunError,
     event::{Event, Observer},
     left_out::LeftOut,
-    slowness::Slowness,
     stop::Stop,
+    timeout_factors::TimeoutFactors,
 };
 
 const MAX_STARTS: u32 = 2;
@@ -27,7 +27,7 @@ impl Agents {
         stop: &Stop,
         observer: &mut dyn Observer,
     ) -> Result<Self, RunError> {
-        Self::start_all(machines, Vec::new(), Slowness::NONE, tool, stop, observer)
+        Self::start_all(machines, Vec::new(), TimeoutFactors::NONE, tool, stop, observer)
     }
 
     /// At most one machine per CPU boots at a time. A machine that hangs during boot is restarted once, and this is
@@ -35,7 +35,7 @@ impl Agents {
     pub(crate) fn start_all(
         mut waiting: Waiting,
         dispensable: Vec<HostName>,
-        slowness: Slowness,
+        timeout_factors: TimeoutFactors,
         tool: &str,
         stop: &Stop,
         observer: &mut dyn Observer,
@@ -48,7 +48,7 @@ impl Agents {
             events,
             tool: tool.to_owned(),
             stop: stop.clone(),
-            slowness,
+            timeout_factors,
             dispensable,
             left_out: LeftOut::default(),
         };
@@ -137,7 +137,7 @@ impl Agents {
                 }
             }
         }
-        let late = self.endpoints.iter().find(|(_, endpoint)| endpoint.is_late(self.slowness));
+        let late = self.endpoints.iter().find(|(_, endpoint)| endpoint.is_late(self.timeout_factors));
         match late.map(|(host, _)| host.clone()) {
             Some(host) => self.again(&host, observer),
             None => Ok(()),
@@ -164,8 +164,8 @@ impl Agents {
 }
 
 impl Endpoint {
-    fn is_late(&self, slowness: Slowness) -> bool {
-        let patience = self.machine.boot().patience * slowness.boots;
+    fn is_late(&self, timeout_factors: TimeoutFactors) -> bool {
+        let patience = self.machine.boot().patience * timeout_factors.boots;
         self.ready_within.is_none() && self.started.exceeds(patience, || self.machine.starved())
     }
 }

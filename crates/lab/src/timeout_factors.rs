@@ -1,20 +1,20 @@
-//! How much longer than on an idle machine everything takes.
+//! Longer timeouts for runs in a virtual hypervisor.
 
 use std::fs;
 
 /// The boot time of a virtual hypervisor on a machine with little other work, in seconds.
 const USUAL_BOOT: f64 = 20.0;
-/// Emulation is this much slower, with a reserve: an emulated machine does not know when it got no CPU.
+/// Emulation is slow, and an emulated machine does not know how long it got no CPU.
 const EMULATED: u32 = 10;
 
-/// Factors for timeouts.
+/// Factors for the timeouts of guests' boots and of orders to agents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Slowness {
+pub(crate) struct TimeoutFactors {
     pub(crate) boots: u32,
     pub(crate) orders: u32,
 }
 
-impl Slowness {
+impl TimeoutFactors {
     pub(crate) const NONE: Self = Self { boots: 1, orders: 1 };
 
     /// Must be called in a hypervisor right after its boot.
@@ -36,7 +36,7 @@ mod tests {
     #[test]
     fn grows_with_boot_time() {
         for (uptime, boots) in [("9.81 5.20\n", 1), ("123.40 0.00\n", 6), ("", 1)] {
-            assert_eq!(Slowness::after_boot(uptime), Slowness { boots, orders: 10 * boots });
+            assert_eq!(TimeoutFactors::after_boot(uptime), TimeoutFactors { boots, orders: 10 * boots });
         }
     }
 }
