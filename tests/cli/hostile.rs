@@ -132,7 +132,7 @@ pub(super) fn reports_stray_replies() {
     }
 }
 
-/// Sequences that clear the screen, set the title, or conceal or reverse text, and a carriage return. Some are
+/// A carriage return, and escape sequences that clear the screen, set the title, or conceal or reverse text. Some are
 /// eight-bit forms.
 const OBEYED: [&str; 8] = [
     "\u{1b}[2J",

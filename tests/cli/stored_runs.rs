@@ -141,7 +141,7 @@ pub(crate) fn trial_rows_result_rows_and_report_agree() {
             assert_eq!(serde_json::json!(values), own["values"], "{run}: {result}");
             let value: f64 = results.field(row, "value").parse().expect("a value");
             assert_eq!(Some(value), own["value"]["estimate"].as_f64(), "{run}: {result}");
-            // A robust location need not equal any trial.
+            // A robust average may differ from every trial's value.
             let (least, most) = extremes(&values);
             assert!(
                 (least..=most).contains(&value) || is_near(value, least),

@@ -1,4 +1,4 @@
-//! The monitor and the agent of a scripted VM on Unix sockets.
+//! A fake VM: serves scripted replies of a monitor and an agent on Unix sockets.
 
 use std::{
     io::{BufRead, BufReader, Write},

@@ -22,7 +22,7 @@ pub(crate) struct Request {
     /// Count in this checkout instead, e.g. of an earlier commit
     #[arg(long, value_name = "DIR")]
     repo: Option<PathBuf>,
-    /// Print only the tokens of non-test code by crate, as lines of xtask/src/ceilings.rs
+    /// Print only the number of tokens in each crate's non-test code, in the format of xtask/src/ceilings.rs
     #[arg(long)]
     tokens: bool,
     /// Also list the counted items

@@ -68,7 +68,7 @@ fn parts(title: &str) -> impl Iterator<Item = &str> {
     title.split([',', ';']).flat_map(|part| part.split(" + ")).map(str::trim).filter(|part| !part.is_empty())
 }
 
-/// Matches the end that wrote the log: `Server`, `Client: dev-gateway (10.1.0.1)` and `client log`.
+/// Matches titles that name the side that wrote the log, e.g. `Server`, `Client: dev-gateway (10.1.0.1)` or `client log`.
 fn is_role(part: &str) -> bool {
     let lowercase = part.to_lowercase();
     let is_labelled = |role: &&str| lowercase.strip_prefix(*role).is_some_and(|after| after.starts_with(':'));

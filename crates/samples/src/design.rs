@@ -58,7 +58,7 @@ pub struct ResultEnd {
     pub result: String,
     pub reason: EndReason,
     pub trials: u32,
-    /// The MTU black hole on the path, if the workload's packets are lost in it.
+    /// The MTU black hole on the path, if it drops packets of the workload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub black_hole: Option<BlackHole>,
     /// Counters that show why no trial succeeded.

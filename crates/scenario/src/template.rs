@@ -41,7 +41,7 @@ pub const ALL: &[Template] = &[
 pub fn of_members(name: &str, members: &[impl AsRef<str>]) -> String {
     let text = MEMBERS.named(name);
     let (before, from) = text.split_once(FIRST_HOST).expect("the template has a host");
-    let (_, after) = from.split_once(FIRST_WORKLOAD).expect("the template has a workload after the host");
+    let (_, after) = from.split_once(FIRST_WORKLOAD).expect("the template lists a workload below the host");
     let mut taken = BTreeSet::new();
     let mut hosts = String::new();
     for member in members.iter().map(AsRef::as_ref) {

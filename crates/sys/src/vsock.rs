@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 pub const HOST: u32 = libc::VMADDR_CID_HOST;
 
 /// Connects with a timeout of two seconds. ENODEV or ENETUNREACH means that the device does not exist yet,
-/// ECONNRESET that nothing listens.
+/// ECONNRESET means that nothing is listening.
 pub fn connect(cid: u32, port: u32) -> Result<File> {
     let object = || format!("port {port} of virtual socket {cid}");
     // SAFETY: socket takes no pointers.

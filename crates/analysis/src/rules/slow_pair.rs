@@ -1,4 +1,4 @@
-//! `slow-pair`: one direction between two hosts is slow, although both are fast with others.
+//! `slow-pair`: one direction between two hosts is slow, although both hosts are fast with all others.
 
 use findings::{HostPair, PairMatrix};
 

@@ -150,7 +150,7 @@ fn reports_settings_of_existing_hosts_without_comparison() {
         assert_eq!((reported[0].severity, reported[0].results.len()), (severity, results), "{rule}");
         assert!(reported[0].claim().to_string().contains(claim), "{reported:#?}");
         assert_eq!(reported[0].remedy.as_ref().map(|it| &it.commands[..]), Some(&[command.to_owned()][..]));
-        // A scenario chooses the settings of its lab, so they cause no finding.
+        // A scenario chooses the settings of its lab, so these are not reported as findings.
         assert_eq!(claims(&run("wire"), rule), [], "{rule}");
     }
 }

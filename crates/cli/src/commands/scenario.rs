@@ -248,8 +248,8 @@ pub(crate) fn print_plan(scenario: &Scenario, plan: &Plan) -> io::Result<()> {
     print_size(plan)?;
     let boots = match lab::guests(scenario, plan) {
         0 => return Ok(()),
-        1 => "boot of its guest".to_owned(),
-        some => format!("boots of its {some} guests"),
+        1 => "boot time of its guest".to_owned(),
+        some => format!("boot time of {some} guests"),
     };
     output::line(format_args!("plus the {boots}: `plumb doctor` boots one and estimates the duration here"))
 }

@@ -15,10 +15,10 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     columns.extend(others.then(|| right("Others")));
     columns.extend(["User", "System", "Interrupts", "Stolen", "Client", "Server", "Cost"].map(right));
     let whole = if others {
-        "Busy covers the whole machine except other processes, which have their own column; user, system and \
+        "The column Busy covers the whole machine except other processes, which have their own column; user, system and \
          interrupts include those processes"
     } else {
-        "Busy covers the whole machine"
+        "The column Busy covers the whole machine"
     };
     let caption = format!(
         "CPUs in use on average (of {}), as the median across trials. {whole}. Client and server are only the traffic \

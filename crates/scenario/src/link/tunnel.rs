@@ -90,7 +90,7 @@ impl Entry<TunnelTable> {
     fn ends(&self, problems: &mut Vec<Problem>) {
         let ends = &self.table.ends;
         if ends.0.len() != 2 {
-            let message = format!("the tunnel `{}` has {} instead of two ends", self.name(), ends.0.len());
+            let message = format!("the tunnel `{}` has {} ends instead of two", self.name(), ends.0.len());
             let help = format!(
                 "write `[tunnels.{}.ends.HOST]` for two hosts; `[vxlans]` can connect more",
                 self.name()

@@ -73,7 +73,7 @@ pub const RARE: &[Call] = &[
     // The C library's allocator uses this to grow its heap.
     Any(libc::SYS_brk),
     Any(libc::SYS_mremap),
-    // Spinning locks and new threads in the C library use this.
+    // The C library's spinlocks and new threads use this.
     Any(libc::SYS_sched_yield),
     // The kernel uses this to resume a wait after SIGSTOP.
     Any(libc::SYS_restart_syscall),

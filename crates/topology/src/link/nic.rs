@@ -59,7 +59,7 @@ pub(super) const TRIAL: Trial = Trial {
     attempt: Attempt::Call(tun),
 };
 
-#[expect(clippy::disallowed_methods, reason = "the kernel's device for taps is opened to try it")]
+#[expect(clippy::disallowed_methods, reason = "opens /dev/net/tun to check that it works")]
 fn tun() -> Result<(), String> {
     let namespaces = Namespaces::create(&scratch::host()).map_err(|error| error.to_string())?;
     let (_, namespace) = namespaces.iter().next().expect("the scratch lab has a host");

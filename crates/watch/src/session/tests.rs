@@ -8,7 +8,7 @@ use units::{Nanos, Share};
 use super::*;
 use crate::{measure::Measure, schedule::Timing};
 
-/// Runs end as listed in `ends`, and alerts fail while the mail server is down.
+/// `ends` lists how the runs end. While the mail server is down, no alert can be sent.
 #[derive(Default)]
 struct Fake {
     ends: VecDeque<RunEnd>,

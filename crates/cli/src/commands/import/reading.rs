@@ -1,4 +1,4 @@
-//! Reads logs of other tools. If several files cannot be imported, reports all of them together.
+//! Reads logs from other tools. If several files cannot be imported, reports all of them together.
 
 use std::{
     collections::BTreeSet,

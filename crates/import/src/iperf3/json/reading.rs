@@ -149,7 +149,9 @@ impl Reading {
         let mut ends = summary.streams.clone().unwrap_or_default();
         let by_sums = ends.is_empty() && self.take_sums(summary, &mut ends);
         if by_sums {
-            notes.push("only sums over all connections exist; read as one connection".to_owned());
+            notes.push(
+                "the log has only the sums over all connections, which are read as one connection".to_owned(),
+            );
         }
         if self.streams.is_empty() {
             self.add_connections(&ends);

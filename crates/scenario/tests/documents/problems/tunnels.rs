@@ -78,9 +78,9 @@ fn tunnel_fills_the_underlay_of_either_family() {
 fn reports_wrong_number_of_ends() {
     let third =
         replaced("[paths.p]", "[tunnels.t1.ends.c]\nover = \"eth1\"\naddress = \"198.18.2.3/24\"\n[paths.p]");
-    check_text(&third, "[tunnels.t1]", "`t1` has 3 instead of two ends", "`[vxlans]` can connect more");
+    check_text(&third, "[tunnels.t1]", "`t1` has 3 ends instead of two", "`[vxlans]` can connect more");
     let one = replaced("[tunnels.t1.ends.b]\nover = \"eth0\"\naddress = \"198.18.2.2/24\"", "");
-    check_text(&one, "[tunnels.t1]", "`t1` has 1 instead of two ends", "[tunnels.t1.ends.HOST]");
+    check_text(&one, "[tunnels.t1]", "`t1` has 1 ends instead of two", "[tunnels.t1.ends.HOST]");
 }
 
 #[test]

@@ -15,7 +15,7 @@ use super::DataConnection;
 use crate::Limits;
 
 const LEAST_MESSAGE: u64 = 4 << 10;
-/// The size of a pipe and its pages in bytes, needed for a TCP stream in limit mode.
+/// The memory of a pipe, in bytes. A TCP stream in limit mode needs a pipe.
 const PIPE: u64 = 2 << 20;
 const BATCH: u64 = 1 << 20;
 const LEAST_SEND_BUFFER: u64 = 64 << 10;

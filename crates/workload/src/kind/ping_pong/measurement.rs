@@ -1,4 +1,4 @@
-//! The measurement of a ping-pong. All times are full round trips.
+//! The results of a ping-pong test. All times are full round trips.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
