@@ -4,7 +4,7 @@ use std::{fs, os::unix::fs::symlink, path::PathBuf};
 
 use plumb_tests::{COUNTED_SCENARIO, Sandbox};
 
-/// Returns the image of the installed kernel of this series.
+/// Returns the image of an installed kernel of this series, e.g. `6.1`.
 pub(crate) fn image(series: &str) -> PathBuf {
     let prefix = format!("vmlinuz-{series}.");
     let images =

@@ -1,12 +1,11 @@
 //! Finds the first of several candidates that changes a result.
 
-use std::collections::BTreeMap;
-
 use findings::{ResultComparison, Verdict};
 
 use crate::comparison::MAX_LOSS_OF_COUNTS;
 
-/// Returns the result with the largest significant change, or as the error the largest change that is not significant.
+/// Returns the result with the largest significant change. If no change is significant, the error is the result with the
+/// largest change.
 pub fn most_different(
     results: &[ResultComparison],
     counts: bool,
@@ -59,15 +58,14 @@ pub struct Bisection {
     good: usize,
     bad: usize,
     whole: Step,
-    values: BTreeMap<usize, f64>,
+    step: Step,
 }
 
 impl Bisection {
     /// `whole` has the values of the first and the last of at least two candidates.
     #[must_use]
     pub fn new(candidates: usize, whole: Step) -> Self {
-        let last = candidates - 1;
-        Self { good: 0, bad: last, whole, values: BTreeMap::from([(0, whole.good), (last, whole.bad)]) }
+        Self { good: 0, bad: candidates - 1, whole, step: whole }
     }
 
     /// Returns the candidate to measure next, or `None` once the first bad candidate is found.
@@ -79,15 +77,18 @@ impl Bisection {
     /// Adds the value of the [next](Self::next) candidate, and returns whether it is bad.
     pub fn add(&mut self, candidate: usize, value: f64) -> bool {
         let is_bad = self.whole.is_bad(value);
-        self.values.insert(candidate, value);
-        *(if is_bad { &mut self.bad } else { &mut self.good }) = candidate;
+        if is_bad {
+            (self.bad, self.step.bad) = (candidate, value);
+        } else {
+            (self.good, self.step.good) = (candidate, value);
+        }
         is_bad
     }
 
     /// Returns the first bad candidate so far, and its change from the last good one.
     #[must_use]
     pub fn first_bad(&self) -> (usize, Step) {
-        (self.bad, Step { good: self.values[&self.good], bad: self.values[&self.bad] })
+        (self.bad, self.step)
     }
 }
 

@@ -14,7 +14,7 @@ pub struct Wait {
 }
 
 impl Wait {
-    /// `starved` is the machine's total starvation, here and below.
+    /// `starved` is [`Machine::starved`](crate::Machine::starved) now. [`Self::exceeds`] needs its value then.
     #[must_use]
     pub fn begin(starved: Duration) -> Self {
         Self { since: Instant::now(), starved }

@@ -28,10 +28,10 @@ pub(crate) struct BisectArgs {
     /// Scenario to measure in an emulated machine, under each kernel
     #[arg(long, default_value = "quick")]
     scenario: String,
-    /// Measure only this path (may be repeated)
+    /// Compare only this path (may be repeated). The baseline is measured, too
     #[arg(long = "path", value_name = "PATH")]
     paths: Vec<String>,
-    /// Measure only this workload (may be repeated)
+    /// Compare only this workload (may be repeated)
     #[arg(long = "workload", value_name = "WORKLOAD")]
     workloads: Vec<String>,
     /// Measure times in this many trials per result, instead of counting instructions
@@ -39,9 +39,9 @@ pub(crate) struct BisectArgs {
     time: Option<u32>,
 }
 
-const KERNELS: &str = "A kernel is a file vmlinuz-NAME, or a folder NAME with a file vmlinuz and optionally `modules` \
-    (a folder; by default /lib/modules/RELEASE), `parameters` (kernel parameters) and `config` (the build \
-    configuration). Kernels are sorted by version number.";
+const KERNELS: &str = "A kernel is a file vmlinuz-NAME, or a folder NAME with a file vmlinuz and optionally \
+    `parameters` (kernel parameters), `config` (the build configuration) and `modules` (a folder; only optional if \
+    vmlinuz is a link to a file vmlinuz-RELEASE). Kernels are sorted by version number.";
 
 const MOST_CHANGES: usize = 20;
 
@@ -65,7 +65,7 @@ fn bisect(args: &BisectArgs, shared: &GlobalFlags, stop: &Stop) -> Result<()> {
     let mut measurements = Measurements::prepare(args, shared, stop)?;
     let result = measurements.ends(first, last)?;
     let whole = Step { good: result.a.estimate, bad: result.b.estimate };
-    output::line(format_args!("{}, {}, {}", result.path, result.workload, result.metric.name()))?;
+    output::line(format_args!("{}, {}", measurements::label(&result), result.metric.name()))?;
     print(&result, first, whole.good, false)?;
     print(&result, last, whole.bad, true)?;
     let mut bisection = Bisection::new(kernels.len(), whole);

@@ -13,6 +13,8 @@ use scenario::GuestKernel;
 use crate::{bounded_file, failure::Misuse, output};
 
 const PREFIX: &str = "vmlinuz-";
+/// Their digits are not part of a version number.
+const ARCHITECTURES: [&str; 4] = ["amd64", "x86_64", "arm64", "aarch64"];
 
 #[derive(Debug)]
 pub(super) struct Candidate {
@@ -21,8 +23,8 @@ pub(super) struct Candidate {
     config: PathBuf,
 }
 
-/// Returns the kernels from `good` to `bad`, in this order. Skips kernels between them that cannot boot, e.g. because
-/// their modules are missing.
+/// Returns the kernels from `good` to `bad`, in this order. Skips unusable kernels between them, e.g. without
+/// modules.
 pub(super) fn between(folder: &Path, good: &str, bad: &str) -> Result<Vec<Candidate>> {
     let names = selected(names(folder)?, good, bad)?;
     let mut kernels = Vec::new();
@@ -58,6 +60,7 @@ fn selected(mut names: Vec<String>, good: &str, bad: &str) -> Result<Vec<String>
         return Err(Misuse::new("both kernels are the same").hint("name a good and a bad one"));
     }
     names.sort_by_cached_key(|name| version(name));
+    names.dedup();
     for end in [good, bad] {
         if !names.iter().any(|name| name == end) {
             let hint = format!("available: {}", names.join(", "));
@@ -80,7 +83,10 @@ fn selected(mut names: Vec<String>, good: &str, bad: &str) -> Result<Vec<String>
 /// Release candidates come before their release.
 fn version(name: &str) -> (Vec<u64>, bool, Vec<u64>, String) {
     let (base, candidate) = name.split_once("-rc").unwrap_or((name, ""));
-    (Kernel::version(base), candidate.is_empty(), Kernel::version(candidate), name.to_owned())
+    let numbers = |text: &str| {
+        Kernel::version(&ARCHITECTURES.iter().fold(text.to_owned(), |text, name| text.replace(name, "")))
+    };
+    (numbers(base), candidate.is_empty(), numbers(candidate), name.to_owned())
 }
 
 fn flavour(name: &str) -> Vec<&str> {
@@ -91,10 +97,18 @@ fn flavour(name: &str) -> Vec<&str> {
 
 fn candidate(folder: &Path, name: &str) -> Result<Candidate> {
     let own = folder.join(name);
-    let image = if own.is_dir() { own.join("vmlinuz") } else { folder.join(format!("{PREFIX}{name}")) };
+    let image = Some(own.join("vmlinuz")).filter(|image| image.exists());
+    let image = image.unwrap_or_else(|| folder.join(format!("{PREFIX}{name}")));
     // The release is in the name of the file behind a link.
     let image = image.canonicalize().with_context(|| format!("cannot read {}", image.display()))?;
     let modules = Some(own.join("modules")).filter(|modules| modules.exists());
+    let is_named = image.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PREFIX));
+    if modules.is_none() && !is_named {
+        bail!(
+            "{} needs a folder `modules`, because its vmlinuz is not a link to vmlinuz-RELEASE",
+            own.display()
+        );
+    }
     let kernel = Kernel::chosen(&GuestKernel::File(image), modules)?;
     let packaged = kernel.image.with_file_name(format!("config-{}", kernel.release()));
     let config = Some(own.join("config")).filter(|own| own.exists()).unwrap_or(packaged);
@@ -129,19 +143,24 @@ pub(super) fn changes(before: &Candidate, after: &Candidate) -> Result<Vec<Strin
 fn changed(before: &str, after: &str, separator: char) -> Vec<String> {
     let (before, after) = (settings(before, separator), settings(after, separator));
     let added = after.keys().filter(|key| !before.contains_key(*key));
-    let value = |of: &BTreeMap<&str, &str>, key: &str| match of.get(key) {
-        Some(&"") => "set".to_owned(),
-        Some(value) => (*value).to_owned(),
+    let value = |of: &BTreeMap<&str, Vec<&str>>, key: &str| match of.get(key) {
+        Some(values) if values.iter().all(|value| value.is_empty()) => "set".to_owned(),
+        Some(values) => values.join(" "),
         None => "not set".to_owned(),
     };
     let keys = before.keys().chain(added).filter(|key| before.get(*key) != after.get(*key));
     keys.map(|key| format!("{key}: {} -> {}", value(&before, key), value(&after, key))).collect()
 }
 
-fn settings(text: &str, separator: char) -> BTreeMap<&str, &str> {
-    let words =
-        text.split(separator).map(str::trim).filter(|word| !word.is_empty() && !word.starts_with('#'));
-    words.map(|word| word.split_once('=').unwrap_or((word, ""))).collect()
+/// A kernel parameter may be repeated.
+fn settings(text: &str, separator: char) -> BTreeMap<&str, Vec<&str>> {
+    let mut settings: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for word in text.split(separator).map(str::trim).filter(|word| !word.is_empty() && !word.starts_with('#'))
+    {
+        let (key, value) = word.split_once('=').unwrap_or((word, ""));
+        settings.entry(key).or_default().push(value);
+    }
+    settings
 }
 
 #[cfg(test)]
@@ -168,7 +187,7 @@ mod tests {
         let unknown = select("6.1", "6.12.1-amd64").expect_err("no such kernel").to_string();
         assert_eq!(unknown, "no kernel `6.1`");
         assert!(version("6.12-rc1") < version("6.12-rc10") && version("6.12-rc10") < version("6.12"));
-        assert!(version("6.12") < version("6.12.1"));
+        assert!(version("6.12") < version("6.12.1") && version("6.12-amd64") < version("6.12.1-amd64"));
     }
 
     #[test]
@@ -177,5 +196,6 @@ mod tests {
             ("CONFIG_A=y\n# CONFIG_B is not set\nCONFIG_C=m\n", "CONFIG_A=y\nCONFIG_B=y\nCONFIG_C=y\n");
         assert_eq!(changed(old, new, '\n'), ["CONFIG_C: m -> y", "CONFIG_B: not set -> y"]);
         assert_eq!(changed("quiet", "quiet debug", ' '), ["debug: not set -> set"]);
+        assert_eq!(changed("console=a console=b", "console=b", ' '), ["console: a b -> b"]);
     }
 }

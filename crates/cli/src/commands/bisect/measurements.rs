@@ -1,11 +1,13 @@
 //! Measures a scenario under a kernel, and compares the results.
 
 use ::scenario::Plan;
+use analysis::MAX_LOSS_OF_COUNTS;
 use anyhow::{Result, anyhow, bail};
-use findings::ResultComparison;
-use lab::{ExistingHostUse, Inside, Request, Stop};
+use findings::{ResultComparison, result_label};
+use lab::{ExistingHostUse, Inside, Request, RunError, Stop};
 use machine::ConfiguredKernel;
 use samples::{RunId, RunRecord};
+use units::Share;
 
 use super::{BisectArgs, candidates::Candidate, record::Record};
 use crate::{
@@ -58,8 +60,15 @@ impl<'a> Measurements<'a> {
         let inside =
             Inside { reason: "to bisect".to_owned(), counts: self.args.time.is_none(), kernel: Some(boot) };
         let mut record = Record(None);
-        lab::run_inside(&request, &inside, &mut record, &mut |_: &lab::Event<'_>| (), self.stop)
-            .map_err(|error| anyhow!("cannot measure under the kernel {}: {error}", kernel.name))?;
+        let run = lab::run_inside(&request, &inside, &mut record, &mut |_: &lab::Event<'_>| (), self.stop);
+        run.map_err(|error| {
+            let failed = format!("cannot measure under the kernel {}", kernel.name);
+            match error {
+                RunError::Lacks { .. } | RunError::Machine(_) => anyhow::Error::new(error).context(failed),
+                // The hints for these errors are about stored trials.
+                error => anyhow!("{failed}: {error}"),
+            }
+        })?;
         record.0.ok_or_else(|| anyhow!("nothing was measured under the kernel {}", kernel.name))
     }
 
@@ -68,17 +77,19 @@ impl<'a> Measurements<'a> {
         self.good = Some(self.measure(first, first)?);
         let results = self.compared(&self.measure(last, last)?);
         let (good, bad) = (&first.name, &last.name);
-        let largest = match analysis::most_different(&results, self.args.time.is_none()) {
+        let counts = self.args.time.is_none();
+        let largest = match analysis::most_different(&results, counts) {
             Ok(result) => return Ok(result.clone()),
             Err(None) => bail!("no result could be measured under both {good} and {bad}"),
             Err(Some(largest)) => largest,
         };
-        let change = (largest.b.estimate / largest.a.estimate - 1.0) * 100.0;
-        let reason = largest.reason.as_ref().map(|reason| format!("; {reason}")).unwrap_or_default();
-        let ResultComparison { path, workload, .. } = largest;
-        bail!(
-            "{good} and {bad} do not differ: the largest change is {change:+.2} % ({path}, {workload}){reason}"
-        )
+        let (change, label) = ((largest.b.estimate / largest.a.estimate - 1.0) * 100.0, label(largest));
+        let difference = if counts {
+            format!("by more than {}", Share(MAX_LOSS_OF_COUNTS))
+        } else {
+            "significantly".to_owned()
+        };
+        bail!("{good} and {bad} do not differ {difference}: the largest change is {change:+.2} % ({label})")
     }
 
     /// Measures a result under the kernel of one candidate with the parameters of another.
@@ -89,8 +100,7 @@ impl<'a> Measurements<'a> {
         parameters: &Candidate,
     ) -> Result<f64> {
         let results = self.compared(&self.measure(kernel, parameters)?);
-        let missing =
-            || anyhow!("{}, {} could not be measured under the kernel {}", of.path, of.workload, kernel.name);
+        let missing = || anyhow!("{} could not be measured under the kernel {}", label(of), kernel.name);
         let found = results.iter().find(|result| result.result == of.result);
         found.map(|result| result.b.estimate).ok_or_else(missing)
     }
@@ -106,4 +116,9 @@ impl<'a> Measurements<'a> {
         });
         results
     }
+}
+
+/// Names a result by path, levels and workload.
+pub(super) fn label(result: &ResultComparison) -> String {
+    result_label(&result.path, &result.levels, Some(&result.workload))
 }

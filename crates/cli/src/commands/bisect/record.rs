@@ -1,17 +1,10 @@
-//! Keeps a run in memory, because `plumb run --resume` would continue a stored one under the default kernel.
+//! Keeps a run's trials in memory, because `plumb run --resume` would continue a stored one under the default kernel.
 
 use std::convert::Infallible;
 
 use samples::{MachineChange, ResultEnd, RunHeader, RunId, RunRecord, Sink, SkippedResult, Trial};
 
 pub(super) struct Record(pub(super) Option<RunRecord>);
-
-impl Record {
-    fn change(&mut self, change: impl FnOnce(&mut RunRecord)) -> Result<(), Infallible> {
-        self.0.as_mut().map(change);
-        Ok(())
-    }
-}
 
 impl Sink for Record {
     type Error = Infallible;
@@ -22,22 +15,23 @@ impl Sink for Record {
     }
 
     fn trial(&mut self, _: &RunId, trial: &Trial) -> Result<(), Infallible> {
-        self.change(|record| {
+        if let Some(record) = &mut self.0 {
             record.trials.retain(|earlier| earlier.index != trial.index);
             record.trials.push(trial.clone());
-        })
+        }
+        Ok(())
     }
 
-    fn skipped(&mut self, _: &RunId, skipped: &SkippedResult) -> Result<(), Infallible> {
-        self.change(|record| record.skipped.push(skipped.clone()))
+    fn skipped(&mut self, _: &RunId, _: &SkippedResult) -> Result<(), Infallible> {
+        Ok(())
     }
 
-    fn ended(&mut self, _: &RunId, end: &ResultEnd) -> Result<(), Infallible> {
-        self.change(|record| record.ends.push(end.clone()))
+    fn ended(&mut self, _: &RunId, _: &ResultEnd) -> Result<(), Infallible> {
+        Ok(())
     }
 
-    fn machine_changed(&mut self, _: &RunId, change: &MachineChange) -> Result<(), Infallible> {
-        self.change(|record| record.machine_changes.push(change.clone()))
+    fn machine_changed(&mut self, _: &RunId, _: &MachineChange) -> Result<(), Infallible> {
+        Ok(())
     }
 
     fn complete(&mut self, _: &RunId) -> Result<(), Infallible> {
