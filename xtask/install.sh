@@ -2,7 +2,7 @@
 # Installs plumb from a release after verifying the checksum.
 #   install.sh [--from FOLDER|URL] [--prefix FOLDER]
 # --from is the folder or URL of the release (default: the folder of this script, or $PLUMB_RELEASE).
-# --prefix gets bin/ and share/ (default: /usr/local for root, otherwise ~/.local).
+# --prefix is the folder for bin/ and share/ (default: /usr/local for root, otherwise ~/.local).
 set -eu
 fail() {
     echo "install.sh: $*" >&2

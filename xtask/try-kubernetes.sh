@@ -150,7 +150,7 @@ NODE
     kubectl apply -k "$manifests" --validate=strict
     until_true pods
     kubectl -n plumb get pods
-    # Except for the nodes' network, everything would satisfy the strictest pod standard.
+    # Everything except the host network satisfies the strictest pod security standard.
     restricted=$(kubectl label --dry-run=server --overwrite namespace plumb pod-security.kubernetes.io/enforce=restricted 2>&1)
     grep 'plumb-node-member.* (and 1 other pod): host namespaces' <<<"$restricted"
     [ "$(grep -c '^Warning: plumb-' <<<"$restricted")" -eq 1 ] || { echo "$restricted" >&2; return 1; }

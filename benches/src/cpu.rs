@@ -1,5 +1,5 @@
 //! The machine's CPU time (proc_stat(5)). Busy time is all time that is neither idle nor stolen, because the kernel
-//! measures idle time exactly but only samples the other times.
+//! measures idle time exactly, but only samples the rest.
 
 use std::fs;
 

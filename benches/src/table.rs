@@ -102,7 +102,7 @@ fn confidence(comparisons: &[Comparison]) -> Option<String> {
     let known = comparisons.iter().filter_map(|it| Some((it.pairs.len(), it.ratio?.interval?.confidence)));
     let (pairs, confidence) = known.min_by(|one, other| one.1.total_cmp(&other.1))?;
     Some(format!(
-        "Medians with the smallest and largest value; ratios of pairs ({pairs} or more) with intervals of at least {:.1} %.",
+        "Medians, with the smallest and largest values; ratios from at least {pairs} pairs, with confidence intervals of at least {:.1} %.",
         confidence * 100.0
     ))
 }
@@ -110,7 +110,7 @@ fn confidence(comparisons: &[Comparison]) -> Option<String> {
 fn machine(environment: &Environment) -> String {
     let load = environment.load.map_or_else(|| "unknown".into(), |load| format!("{load:.2}"));
     let busy = if environment.was_busy() {
-        "; it was busy with other work, so repeat this on an idle machine"
+        "; other work kept the machine busy, so repeat this on an idle one"
     } else {
         ""
     };

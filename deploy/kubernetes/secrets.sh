@@ -28,7 +28,6 @@ for member in $members; do
     *) template=node-members.yaml ;;
     esac
     { echo ---; sed "s/NODE-NAME/${member%.pod}/g" "$here/$template"; } >>"$here/members.yaml"
-    # The public keys of the controllers that members accept.
     controllers=$(grep '^controllers = ' "$folder/$member.toml")
 done
 [ -z "$members" ] || sed -i "s/^controllers = .*/$controllers/" "$here/member.toml"

@@ -4,7 +4,7 @@ use plumb_tests::trials;
 
 use crate::{node::Node, podman::Podman};
 
-/// Requires root, because cgroups of version 1 belong to root.
+/// Requires root, because version 1 cgroups belong to root.
 const QUOTA: &str = "--cpus 0.5";
 
 pub(crate) fn two_containers() {

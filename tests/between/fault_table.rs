@@ -18,8 +18,8 @@ use crate::{
 const CPU_CGROUPS: &str = "/sys/fs/cgroup/cpu";
 const QUOTA: &str = "cpu.cfs_quota_us";
 const PERIOD: &str = "cpu.cfs_period_us";
-/// The rules that name causes in this table. The rule about overflowing backlog queues is missing, because
-/// queues also overflow on a busy machine.
+/// The rules that name causes in this table. The rule for backlog queues is left out, because these also
+/// overflow on a busy machine.
 const CAUSES: [&str; 11] = [
     "black-hole",
     "conntrack-full",

@@ -144,8 +144,8 @@ struct Cgroup {
 }
 
 impl Cgroup {
-    /// Allows 1 ms of CPU time per 10 ms. A time slice of the scheduler is longer, so traffic exceeds the limit
-    /// even on a busy machine.
+    /// Allows 1 ms of CPU time per 10 ms. A scheduler time slice is longer, so traffic exceeds the limit even
+    /// on a busy machine.
     fn make(pid: u32) -> Self {
         let parent = Path::new(CPU_CGROUPS).join(format!("plumb-test-{pid}"));
         let child = parent.join("child");

@@ -1,4 +1,4 @@
-//! Checks with a marked packet that a path passes exactly the listed devices, in order.
+//! Sends a marked packet and checks that it passes exactly the listed devices, in order.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -217,7 +217,8 @@ fn send(pid: u32, to: &str, mark: &str) {
     let _ = socket.send_to(mark.as_bytes(), (to, 9));
 }
 
-/// Returns when the marked packet was first seen, in nanoseconds. Later matches may be ICMP errors, which quote it.
+/// Returns when the marked packet was first seen, in nanoseconds. Later matches may be ICMP errors that quote the
+/// packet.
 fn seen(file: &Path, mark: &str) -> Option<u64> {
     let bytes = fs::read(file).ok()?;
     let mut rest = bytes.get(FILE_HEADER..)?;

@@ -1,4 +1,4 @@
-//! Runs of every built-in scenario, made of recorded trials of the same kind with scaled values.
+//! Runs of every built-in scenario, built from recorded trials of the same kind with scaled values.
 
 use std::path::PathBuf;
 

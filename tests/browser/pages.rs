@@ -97,7 +97,7 @@ pub(crate) fn history() {
     kept::keep_days(&sandbox, &SHARES);
     let (server, mut chrome) = (WebServer::start(&sandbox, &[]), Chrome::start());
     chrome.open(&server.origin);
-    assert_eq!(chrome.count(".trend"), 1, "only the newest run of a scenario has one");
+    assert_eq!(chrome.count(".trend"), 1, "only a scenario's newest run has a trend");
     let points = chrome.evaluate("document.querySelector('.trend polyline').points.length");
     assert_eq!(points, json!(12));
     chrome.follow(".trend");

@@ -13,8 +13,8 @@ struct Printed {
     half: f64,
 }
 
-/// The minimum of half a unit in a ratio's last digit, relative to the range that rounded values allow. If
-/// values have three digits, this range is 0.2 to 2 %.
+/// Half a unit in a ratio's last digit is at least this fraction of the range that rounded values allow. For
+/// values with three digits, this range is 0.2 to 2 %.
 const FINEST: f64 = 0.025;
 
 impl Printed {

@@ -36,14 +36,14 @@ pub(crate) fn compares_runs_and_files() {
     let comparison = json(&sandbox.succeed(&["compare", &run, &record, "--json"]).out);
     assert_eq!(
         comparison["results"][0]["verdict"], "same",
-        "a run is as it is in its own record: {comparison}"
+        "a run and its own record have equal results: {comparison}"
     );
     let page = sandbox.home().join("page.html").display().to_string();
     let _ = sandbox.succeed(&["report", &run, "--output", &page]);
     let comparison = json(&sandbox.succeed(&["compare", &record, &page, "--json"]).out);
     assert_eq!(
         comparison["results"][0]["verdict"], "same",
-        "the page has the whole record in it: {comparison}"
+        "the page contains the whole record: {comparison}"
     );
     let again = sandbox.succeed(&["report", &page, "--format", "raw"]).out;
     assert_eq!(json(&again), json(&std::fs::read_to_string(&record).expect("was written")));
@@ -61,7 +61,7 @@ pub(crate) fn describes_files_that_are_not_runs() {
     let run = kept(&sandbox, &a);
     let record = sandbox.succeed(&["report", &run, "--format", "raw"]).out;
     let newer = record.replacen(r#""schema": 1"#, r#""schema": 99"#, 1);
-    assert_ne!(newer, record, "the shape is in it");
+    assert_ne!(newer, record, "the record has a schema number");
     let report = sandbox.succeed(&["report", &run, "--format", "json"]).out;
     for (name, text, status, printed) in [
         ("newer.json", newer.as_str(), 64, "schema 99"),

@@ -35,7 +35,7 @@ pub(super) fn checked_and_repaired() {
     let again = sandbox.succeed(&["runs", "check"]).out;
     assert!(again.contains("1 of 1 runs are intact (59 trials)"), "{again}");
     let listed = sandbox.succeed(&["runs", "--json"]).out;
-    assert!(listed.contains("unfinished"), "its lost trial can be made again: {listed}");
+    assert!(listed.contains("unfinished"), "the lost trial can be repeated: {listed}");
 }
 
 pub(super) fn exported_and_imported() {
@@ -93,7 +93,7 @@ pub(super) fn active_run() {
         }
     }
     let _ = sandbox.succeed(&["runs", "remove", "latest", "--force"]);
-    assert!(!run.wait().expect("a child").success(), "it has no run any more");
+    assert!(!run.wait().expect("a child").success(), "the run was removed");
 }
 
 pub(super) fn resumed_elsewhere() {

@@ -94,7 +94,7 @@ pub(crate) fn refuses_impossible_numbers() {
             let refused = sandbox.plumb(arguments);
             let err = refused.err.replace("\n  │ ", " ");
             assert!(
-                refused.status == Some(1) && err.contains("line 2 of") && err.contains("`busy`: impossible"),
+                refused.status == Some(1) && err.contains("line 2 of") && err.contains("`busy`: invalid"),
                 "{field}: {refused:?}"
             );
         }

@@ -307,7 +307,7 @@ fn secrets() {
     assert!(output.err.contains("5 characters"), "{output:?}");
 }
 
-/// Commands up to `-o`, and the name of the file that each writes there.
+/// Commands without the argument of `-o`, and the name of the file that each writes.
 const WRITERS: &[(&[&str], &str)] = &[
     (&["report", "latest", "-o"], "report.md"),
     (&["report", "latest", "-o"], "report.html"),

@@ -53,7 +53,7 @@ pub(crate) fn draws_two_logs_in_one_picture() {
     let target = sandbox.home().join("b.csv").display().to_string();
     let _ = sandbox.succeed(&["plot", &b, "--against", &a, "-o", &target]);
     let csv = fs::read_to_string(target).expect("a table");
-    assert!(csv.lines().skip(1).all(|row| row.contains(",1,")), "each over itself is 1: {csv}");
+    assert!(csv.lines().skip(1).all(|row| row.contains(",1,")), "a value divided by itself is 1: {csv}");
 }
 
 pub(crate) fn overlays_runs_and_quantities() {

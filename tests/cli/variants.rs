@@ -60,7 +60,7 @@ pub(super) fn shown_and_checked() {
 pub(super) fn missing_variants() {
     let sandbox = sandbox();
     for (words, printed, hint) in [
-        (&["quick", "--full"][..], "no variant `full`", "only its full size"),
+        (&["quick", "--full"][..], "no variant `full`", "already at full size"),
         (&["engine-limits", "--guests", "vm"], "no variant `vm`", "it has no guests"),
         (&["bridge-multiqueue", "--guests", "vm"], "no variant `vm`", "already virtual machines"),
         (&["bridge-multiqueue", "--variant", "ful"], "no variant `ful`", "its variants: full"),
@@ -89,7 +89,7 @@ pub(super) fn resumed() {
         let there = kept(&sandbox);
         assert!((1..8).contains(&there), "{there} trials are stored");
         let plain = sandbox.plumb(&["run", &file, "--resume"]);
-        assert_eq!(plain.status, Some(64), "a variant is no run of the plain scenario: {plain:?}");
+        assert_eq!(plain.status, Some(64), "the plain scenario has no run: {plain:?}");
         let _ = sandbox.succeed(&[by, &["--resume", "--quiet"]].concat());
         assert_eq!(kept(&sandbox), 8);
         assert_eq!(sandbox.findings("latest")["run"]["scenario"], "wire-twice");

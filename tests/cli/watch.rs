@@ -67,7 +67,7 @@ pub(crate) fn dry_run_shows_next_day() {
         assert!(page.contains(part), "no `{part}` in\n{page}");
     }
     let before = sandbox.succeed(&["runs", "--json"]).out;
-    // Allows ten runs per day, for the remainder of today and a part of tomorrow.
+    // The budget allows ten runs per day, and the next 24 hours are parts of two days.
     let (tight, plan) = with_a_run(&(10 * bytes).to_string());
     let shown = rows(&tight.succeed(&["watch", &plan, "--dry-run", "--json"]).out);
     let of = |key: &str| shown[0][key].as_u64().expect("a count");

@@ -15,7 +15,7 @@ const AT_ONCE: usize = 14;
 
 pub(crate) fn run<'a>(cases: impl IntoIterator<Item = &'a Case>) -> ExitCode {
     let mut arguments = Arguments::from_args();
-    // Check the needs before a user namespace makes the process look like root.
+    // Check requirements before a user namespace makes the process look like root.
     let trials: Vec<Trial> = cases.into_iter().map(|case| trial(case, arguments.list)).collect();
     if !userns::has_net_admin() && !arguments.list {
         userns::enter_as_root().unwrap_or_else(|error| panic!("a private network for each test: {error}"));

@@ -149,7 +149,8 @@ const MORE_CLIENTS: &[&str] =
 
 type Words = &'static [&'static str];
 
-/// Flags of the server, its clients, and refused clients. If the server prints JSON, the test checks its output file.
+/// Flags of the server, its clients, and refused clients. If the server prints JSON, the test checks the server's
+/// output file.
 const TRACED: [(Words, &[Words], Words); 2] = [
     (&[], &[CLIENTS, SOCKPERF_CLIENTS, MORE_CLIENTS], &[]),
     (&["-J", "--max-rate", "10M"], &[SOCKPERF_CLIENTS], &["-t 1 -b 100M"]),

@@ -100,7 +100,7 @@ pub(crate) const ROWS: &[Row] = &[
     row("-u -t 1 -b 20M -O 1", omitted),
     row("-u -t 1 -b 20M -w 256K", buffers),
     row("-u -t 1 -b 20M -S 32", |pair| pair.both_report(|test| test.tos.unwrap_or(-1), 32)),
-    // The remaining combinations are from iperf3's release script, test_commands.sh. -V adds lines to the JSON.
+    // The remaining combinations are from iperf3's release script, test_commands.sh.
     row("-i .3 -O 1 -t 1", omitted),
     row("-u -t 1 -4", |pair| assert_eq!(first(&pair.server).remote_host, "127.0.0.1")),
     row("-u -t 1 -6", |pair| assert_eq!(first(&pair.server).remote_host, "::1")),
@@ -113,7 +113,7 @@ pub(crate) const ROWS: &[Row] = &[
     row("-t 1 -u -b20M/100 -l 1K", |pair| pair.came_at(20e6)),
 ];
 
-/// These rows are for stock clients only, because plumb's client has no kernel pacing.
+/// These rows are for stock clients only, because plumb's client does not support kernel pacing.
 pub(crate) const SERVED: &[Row] = &[
     row("-t 1 --fq-rate 5m", |pair| pair.lasted(1.0)),
     row("-u -t 1 --fq-rate 5m", |pair| pair.came_at(1.05e6)),
@@ -235,7 +235,7 @@ fn buffers(pair: &Pair) {
     }
 }
 
-/// The congestion window is a multiple of the segment size less 12 bytes for timestamps.
+/// The congestion window is a multiple of the segment size minus 12 bytes for timestamps.
 fn segments(sender: &Output) {
     assert_eq!(sender.start.tcp_mss, Some(1000));
     let windows: Vec<i64> = streams(sender).filter_map(|measure| measure.snd_cwnd).collect();

@@ -1,4 +1,4 @@
-//! Tests a path to a client that is cut without RST, FIN or ICMP.
+//! Cuts the path to a client without RST, FIN or ICMP.
 
 use std::{fs, process::Command, thread, time::Duration};
 

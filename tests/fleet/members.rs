@@ -276,7 +276,7 @@ pub(crate) fn nodes_of_a_cluster() {
     let taken = || fleet.network.on_host(0, &["ping", "198.18.0.2", "--time", "100ms"]).output();
     assert!(wait_until(PATIENCE, || taken().is_ok_and(|output| output.status.success())));
     let _ = fleet.network.succeed(&["run", &file]);
-    assert!(kept(&fleet) >= 4, "two ways, two workloads");
+    assert!(kept(&fleet) >= 4, "two directions, two workloads");
 
     let _ = fleet.network.succeed(&["fleet", "drain", "node.1"]);
     says(&fleet.network.plumb(&["run", &file]), &["node.1", "it is drained"]);

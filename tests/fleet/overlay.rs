@@ -1,4 +1,4 @@
-//! Tests overlays between existing hosts, with guests behind them, and their removal.
+//! Tests overlays between existing hosts with guests behind them, and the removal of overlays.
 
 use std::{fs, process::Stdio, thread::sleep, time::Duration};
 
@@ -40,7 +40,7 @@ fn proxmox() -> String {
     ]
     .into_iter()
     .fold(text, |text, (from, to)| {
-        assert!(text.contains(from), "{from} is not in proxmox-vxlan any more");
+        assert!(text.contains(from), "proxmox-vxlan no longer contains {from}");
         text.replace(from, to)
     })
 }

@@ -51,7 +51,7 @@ fn check_rounds(record: &serde_json::Value) {
     let all = trials(record);
     let simultaneous = |trial: &&serde_json::Value| trial["simultaneous"].as_u64().unwrap_or(0);
     let measured: Vec<_> = all.iter().filter(|trial| trial["arm"] == "measure").collect();
-    assert_eq!(measured.len(), 60, "30 ways in two blocks");
+    assert_eq!(measured.len(), 60, "30 directions in two blocks");
     assert!(measured.iter().all(|trial| simultaneous(trial) == 2), "{measured:?}");
     for trial in all {
         let way = trial["result"]

@@ -1,4 +1,4 @@
-//! Tests that a run continues if a host is lost and a path is dead, and measures both when it is resumed.
+//! Tests that a run continues after losing a host and a path, and that a resumed run measures both.
 
 use std::{collections::BTreeMap, process::Stdio};
 

@@ -1,4 +1,4 @@
-//! Compares runs imported from iperf3 logs. Only real losses may be found.
+//! Compares runs imported from iperf3 logs. Only real losses may be reported.
 
 use std::f64::consts::TAU;
 

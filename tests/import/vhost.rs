@@ -68,7 +68,7 @@ pub(crate) fn jumps_and_asymmetry() {
     let result = |id: &str| results.iter().find(|result| result["id"] == id).expect("the result exists");
     let shifts = |result: &Value| result["shifts"].as_array().map_or(0, Vec::len);
     assert_eq!(shifts(result("vm1-to-vm0/tcp-stream/vhost-net=off")), 2, "12.4 to 20.1 to 14.8 Gbit/s");
-    assert_eq!(shifts(result("host-to-vm/tcp-stream/vhost-net=on")), 0, "that one is steady");
+    assert_eq!(shifts(result("host-to-vm/tcp-stream/vhost-net=on")), 0, "this stream is steady");
 }
 
 pub(crate) fn run_like_any_other() {
@@ -83,7 +83,7 @@ pub(crate) fn run_like_any_other() {
     assert_eq!(record["header"]["origin"]["kind"], "imported");
     assert_eq!(record["header"]["environment"], Value::Null, "no load was reported");
     let again = sandbox.succeed(&["import", "--quiet", "--name", "vhost", &data("vhost-net.md")]).out;
-    assert_ne!(again.trim(), run, "the same file again is another run");
+    assert_ne!(again.trim(), run, "importing a file again creates another run");
 }
 
 pub(crate) fn from_standard_input() {

@@ -103,7 +103,7 @@ pub(crate) fn ethtool_shows_the_offloads() {
         assert!(features.contains(line), "no `{line}` in:\n{features}");
     }
     for line in features.lines().filter(|line| line.trim_start().starts_with("tx-tcp")) {
-        assert!(line.contains(": off"), "TSO off is every tx-tcp feature off: {line}");
+        assert!(line.contains(": off"), "with TSO off, every tx-tcp feature is off: {line}");
     }
     let other = sandbox.inside("right", &["ethtool", "-k", "eth0"]);
     assert!(other.contains("tcp-segmentation-offload: on"), "the other end is unchanged:\n{other}");

@@ -4,7 +4,7 @@ use plumb_tests::trials;
 
 use crate::sandbox;
 
-/// The gateway's path passes each layer: bridge, policy route, tunnel, wire and source NAT.
+/// The gateway's path includes each layer: bridge, policy route, tunnel, wire and source NAT.
 pub(crate) fn interleaves_both() {
     const TRIALS: usize = 5;
     let sandbox = sandbox();

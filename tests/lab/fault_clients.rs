@@ -1,4 +1,4 @@
-//! `plumb client` and `plumb ping` against stock servers, over faults.
+//! `plumb client` and `plumb ping` against stock servers, over faulty paths.
 
 use std::{fs, path::PathBuf};
 

@@ -26,7 +26,7 @@ pub(crate) fn names_a_disabled_offload() {
     // The trial is not stored, so the client prints all hints.
     let printed = sandbox.inside("left", &client(&["--no-keep"]));
     assert!(printed.contains("Offloads of eth0 are off"), "{printed}");
-    assert!(!printed.contains("ethtool -K"), "nothing was compared, so nothing is advised: {printed}");
+    assert!(!printed.contains("ethtool -K"), "there is no comparison, so no advice: {printed}");
 
     let _ = sandbox.inside("left", &["ethtool", "-K", "eth0", "tso", "on", "gso", "on"]);
     assert_eq!(hint(&sandbox, &[]), None, "all offloads are on again");

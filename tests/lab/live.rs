@@ -178,10 +178,10 @@ pub(super) fn client_shows_its_rate() {
     let terminal = Arc::clone(&shown.terminal);
     let (status, written) = shown.ended();
     assert_eq!(status, Some(0), "{written}");
-    assert!(written.contains(" of 3 s") && written.contains('█'), "it is shown: {written:?}");
+    assert!(written.contains(" of 3 s") && written.contains('█'), "the live view is shown: {written:?}");
     let left = terminal.lock().expect("the lock is not poisoned").parser.screen().contents();
     assert!(left.contains("0.0-") && left.contains("Received"), "{left}");
-    assert!(!left.contains('█') && !left.contains(" of 3 s"), "it is removed: {left}");
+    assert!(!left.contains('█') && !left.contains(" of 3 s"), "the live view is removed: {left}");
     let plain = sandbox.succeed(&words);
     assert!(!plain.err.contains('\u{1b}') && plain.out.contains("0.0-"), "{plain:?}");
     server.kill().expect("it runs");

@@ -40,7 +40,7 @@ fn main() -> ExitCode {
     run(CASES)
 }
 
-/// Draws three different faults, and a bounded and an unlimited stream.
+/// This seed draws three different faults, a bounded stream and an unlimited one.
 const CELL_SEED: u32 = 12_345_678;
 
 const CASES: &[Case] = &[

@@ -32,7 +32,7 @@ pub(crate) fn every_builtin_runs() {
         );
         for result in findings["results"].as_array().expect("results") {
             assert!(result["value"]["estimate"].as_f64() > Some(0.0), "{name}: {result}");
-            assert!(result["path_mtu"].is_u64(), "its MTU went end to end: {name}: {result}");
+            assert!(result["path_mtu"].is_u64(), "the path MTU is known: {name}: {result}");
             assert!(!result["warnings"].to_string().contains("ends-disagree"), "{name}: {result}");
         }
     }
@@ -133,7 +133,7 @@ pub(crate) fn memory_is_touched_at_hosts() {
         assert!((262_144.0..266_000.0).contains(&faults), "a fault for each page of 4 KiB: {small}");
         assert!(small["value"]["estimate"].as_f64() > Some(0.0), "{small}");
         assert_eq!(small["cpu"]["per_work"]["work"], "memory", "{small}");
-        assert!(small["path_mtu"].is_null() && small["counters"].is_null(), "it is on no path: {small}");
+        assert!(small["path_mtu"].is_null() && small["counters"].is_null(), "it uses no path: {small}");
         assert_eq!(
             (&small["sockets"], &small["devices"]),
             (&Value::Array(vec![]), &Value::Array(vec![])),

@@ -225,7 +225,7 @@ pub(crate) fn list_that_others_could_write() {
             let mut victim = Process::start(caller.uid(), SLEEP);
             place.enter(&held_by(&record, victim.pid()));
             let listed = place.plumb(LIST);
-            assert!(listed.out.contains(&victim.pid().to_string()), "it is fine before: {listed:?}");
+            assert!(listed.out.contains(&victim.pid().to_string()), "the lab is listed: {listed:?}");
             (attack.done)(&place);
             for words in [DOWN, SHELL, GC, LIST] {
                 let output = place.plumb(words);
@@ -233,7 +233,7 @@ pub(crate) fn list_that_others_could_write() {
                 assert_eq!(output.status, Some(1), "{caller:?} {at} {words:?}: {output:?}");
                 assert!(output.err.contains(attack.reported), "{caller:?} {at} {words:?}: {}", output.err);
                 assert!(output.err.contains("plumb"), "the place is named: {}", output.err);
-                assert!(place.entry().exists(), "{caller:?} {at} {words:?}: it was taken away");
+                assert!(place.entry().exists(), "{caller:?} {at} {words:?}: the entry was removed");
             }
         }
     }
@@ -294,7 +294,7 @@ pub(crate) fn holder_of_another_user() {
         let output = place.plumb(words);
         assert!(victim.is_alive() && output.status == Some(0), "{words:?}: {output:?}");
     }
-    assert!(!place.entry().exists(), "it was swept away");
+    assert!(!place.entry().exists(), "the entry was removed");
 }
 
 pub(crate) fn namespaces_of_another_user() {

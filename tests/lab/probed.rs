@@ -1,4 +1,4 @@
-//! Tests runs with probes. They must survive the loss of the observer.
+//! Tests that runs with probes survive the loss of the observer.
 
 use std::{collections::BTreeMap, fs, process::Stdio};
 
@@ -101,7 +101,7 @@ pub(crate) fn killed_observer_ends_no_run() {
     assert_eq!((arms["measure"], arms["again"]), (6, 6), "trials without probes stay complete");
     assert!(arms.get("probed").is_none_or(|probed| *probed < 6), "{arms:?}");
     let watched = trials(&record).iter().filter(|trial| trial["arm"] == "probed");
-    assert!(watched.into_iter().all(|trial| trial["observed"].is_object()), "half a probed trial is none");
+    assert!(watched.into_iter().all(|trial| trial["observed"].is_object()), "no probed trial is incomplete");
     assert_eq!(record["header"]["state"], "complete");
     before.are_gone_within(PATIENCE);
 }

@@ -66,7 +66,7 @@ pub(crate) fn half_an_hour() {
     let as_before = || look(&sandbox, pid).descriptors < quiet.descriptors + 50.0;
     assert!(
         clients.run_in(|| wait_until(Duration::from_secs(60), as_before)).expect("enters"),
-        "all are let go"
+        "all connections are closed"
     );
 }
 

@@ -47,9 +47,9 @@ const KINDS: [Kind; 14] = [
     Kind { name: "browser over TLS", memory: 64, meet: |stage| stage.web(true) },
     Kind { name: "QMP monitor", memory: 64, meet: |stage| stage.rebalance("qmp") },
     Kind { name: "guest agent", memory: 64, meet: |stage| stage.rebalance("agent") },
-    // Copying the program holds it in memory twice.
+    // While being copied, the program is in memory twice.
     Kind { name: "SSH host", memory: 128, meet: Stage::ssh },
-    // A value may take 64 MiB.
+    // A stored value may take 64 MiB.
     Kind { name: "PostgreSQL server", memory: 112, meet: Stage::store },
 ];
 

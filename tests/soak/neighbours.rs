@@ -74,10 +74,10 @@ pub(crate) fn quick_under_bursts() {
     assert!(alone.reversed.is_empty() && with_bursts.reversed.is_empty(), "a step is reversed");
     assert!(
         with_bursts.covered * 10 >= with_bursts.intervals * 9,
-        "the quiet values are covered less than nine times in ten"
+        "fewer than nine in ten intervals contain the undisturbed value"
     );
     let (complete, runs) = (alone.complete + with_bursts.complete, alone.runs + with_bursts.runs);
-    assert!(complete * 20 >= runs * 17, "every large step is established in {complete} of {runs} runs only");
+    assert!(complete * 20 >= runs * 17, "only {complete} of {runs} runs establish every large step");
 }
 
 pub(crate) fn quick_under_loops() {
@@ -94,13 +94,13 @@ pub(crate) fn quick_under_loops() {
     println!("  {}: {}", first["lead"], first["detail"]);
     assert_eq!(first["id"], "disturbed", "{first}");
     let answer = printed.lines().take(24).collect::<Vec<_>>().join("\n");
-    assert!(answer.contains(OtherWork::NAME), "the first screen names who it was:\n{answer}");
+    assert!(answer.contains(OtherWork::NAME), "the first screen names the competing process:\n{answer}");
     for (result, then) in results(&findings).zip(results(&before)) {
         let (now, then) = (cost(result), cost(then));
         println!("  {}: {now:.3} CPU-s per unit of work, undisturbed {then:.3}", result["id"]);
         // Smaller batches and colder caches may double the cost. Including the loops' CPU time would multiply it by
         // five.
-        assert!(now < 2.5 * then, "CPU time of others is charged to {}", result["id"]);
+        assert!(now < 2.5 * then, "other processes' CPU time is charged to {}", result["id"]);
     }
     let check = sandbox.plumb(&["check", "latest", "--against", "before"]);
     assert_eq!(check.status, Some(2), "{check:?}");

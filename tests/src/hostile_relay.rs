@@ -120,7 +120,7 @@ pub enum Liar {
     Loop,
 }
 
-/// The relay listens until it is dropped. Its connections end with their programs.
+/// The relay listens until it is dropped. A connection lasts until its programs close it.
 #[derive(Debug)]
 pub struct HostileRelay(Arc<Socket>);
 

@@ -9,7 +9,7 @@ use std::{
 
 use sys::netns::NetNs;
 
-/// Returns a path to the namespace for other processes. They need the right to trace this one.
+/// Returns a path to the namespace, usable by processes that may trace this one.
 #[must_use]
 pub fn path_of(namespace: &NetNs) -> String {
     format!("/proc/{}/fd/{}", std::process::id(), namespace.as_fd().as_raw_fd())

@@ -78,7 +78,7 @@ vm = "with-agent"
     text
 }
 
-/// A pair of namespaces that is cheap to count.
+/// A pair of namespaces, for counting instructions quickly.
 pub const COUNTED_SCENARIO: &str = r#"schema = 1
 name = "counted"
 title = "Two namespaces on a bridge"

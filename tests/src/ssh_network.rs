@@ -12,8 +12,7 @@ use sys::netns::NetNs;
 
 use crate::{Output, PATIENCE, ProcessGuard, Sandbox, name, wait_until};
 
-/// Hosts named from `h0` on, with addresses from 198.18.0.1 on, and the machine that runs `plumb`,
-/// 198.18.0.254.
+/// The hosts `h0` (198.18.0.1), `h1` (198.18.0.2) etc., and the machine that runs `plumb` (198.18.0.254).
 pub struct Network {
     pub sandbox: Sandbox,
     switch: Place,

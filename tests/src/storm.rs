@@ -38,8 +38,8 @@ pub struct Storm {
     pub seed: u32,
     pub longest: Duration,
     pub trials: u32,
-    /// A duration such as `4s`. If a trial outlasts the start of the next controller, both controllers' trials
-    /// would send at the same time unless something prevents this.
+    /// A duration such as `4s`. Long trials would overlap with the next controller's trials if nothing
+    /// prevented this.
     pub trial: &'static str,
 }
 
@@ -52,8 +52,8 @@ impl Storm {
         Self { faults, seed, longest: Duration::from_secs(20), trials, trial: "5s" }
     }
 
-    /// Panics if a trial is lost, changed or stored twice, two streams share a host, the run cannot be
-    /// resumed, or something remains.
+    /// Panics if a trial is lost, changed or stored twice, if two streams share a host, if the run cannot be
+    /// resumed, or if something remains.
     pub fn run(&self, plumb: &str) {
         let begun = Instant::now();
         println!("  {} faults, seed {}", self.faults.len(), self.seed);

@@ -7,7 +7,8 @@ use crate::sandbox;
 /// The fraction of the moved memory that must be visible on the host. The guest's kernel uses some of the memory, and
 /// each page that the guest touches again may cost the host a huge page.
 const NEARLY_ALL: f64 = 0.75;
-/// Huge pages that also hold other pages of the guest are resident before the guest touches them again.
+/// The fraction of touched memory that must become resident. Huge pages that also hold other guest pages
+/// already are.
 const MOST: f64 = 0.5;
 const NEXT_TO_NOTHING: f64 = 0.2;
 

@@ -47,7 +47,7 @@ impl Run {
     }
 
     fn monitor(&self) -> u32 {
-        monitor(&self.sandbox).expect("its guest is in its trials")
+        monitor(&self.sandbox).expect("the guest is running its trials")
     }
 
     fn fails_with(mut self, expected: &[&str]) {

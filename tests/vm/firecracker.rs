@@ -76,7 +76,7 @@ pub(crate) fn absence_is_no_end() {
     let output =
         sandbox.plumb(&["run", &file, "--probe", "none", "--firecracker", "/nonexistent/firecracker"]);
     assert_eq!(output.status, Some(0), "{output:?}");
-    assert!(!output.err.contains("hypervisor"), "one would not have it either: {}", output.err);
+    assert!(!output.err.contains("hypervisor"), "a hypervisor would lack the program too: {}", output.err);
     let findings = sandbox.findings("latest");
     assert_eq!(measured(&findings), 1, "{findings}");
     let skipped = findings["skipped"].to_string();

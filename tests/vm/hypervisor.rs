@@ -99,7 +99,8 @@ pub(crate) fn vhost_saves_calls() {
     for result in findings["results"].as_array().expect("a list") {
         let (calls, packets) = (calls_per_message(result), packets_written_per_message(result));
         if result["path"].as_str().is_some_and(|path| path.contains("vhost")) {
-            // Timers and the agent's channel cause calls too. Their number per message depends on the speed.
+            // Timers and the agent's channel also cause calls. The number of such calls per message depends
+            // on the speed.
             assert_eq!(packets, 0.0, "{}: written by QEMU, {calls} calls a message", result["id"]);
         } else {
             assert!(packets > 0.9 && calls > MANY, "{}: {packets} of {calls} calls a message", result["id"]);
@@ -187,7 +188,7 @@ pub(crate) fn finished_trials_survive_their_hypervisor() {
     assert_eq!(output.status, Some(0), "{output:?}");
     assert!(
         output.err.contains("running in an emulated virtual hypervisor"),
-        "a run resumes at the same place: {}",
+        "a run resumes in the hypervisor: {}",
         output.err
     );
     let record = sandbox.record();
@@ -209,6 +210,6 @@ fn packets_of_vlan(record: &Value) -> Vec<u64> {
         .filter(of_vlan)
         .flat_map(|at| ["rx_packets", "tx_packets"].map(|way| number(&at[way])))
         .collect();
-    assert_eq!(packets.len(), 4 * trials.len(), "two devices, each both ways");
+    assert_eq!(packets.len(), 4 * trials.len(), "two devices, two directions each");
     packets
 }

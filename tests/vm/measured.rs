@@ -9,7 +9,7 @@ use crate::{remains::processes, sandbox};
 
 /// A hash assigns streams to queues. With this many streams, one of two queues is unused in only one of 2^15 runs.
 const MANY: u32 = 16;
-/// Packets that may arrive between reading a device's counters and its queues' counters.
+/// The number of packets that may arrive between reading a device's counters and its queues' counters.
 const BETWEEN: u64 = 8;
 
 pub(crate) fn scenario(vm: &str, more: &str) -> String {

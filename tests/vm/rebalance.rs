@@ -67,7 +67,7 @@ pub(crate) fn memory_goes_to_the_machine_that_uses_it() {
     assert!(has("web") > has("build") + 32.0, "{} and {} MiB: {printed}", has("build"), has("web"));
     assert!(has("build") >= MEMORY / 4.0, "the floor is respected: {printed}");
 
-    // When this machine ends, the other one keeps its memory.
+    // When one machine ends, the other keeps the memory it has.
     let before = has("web");
     drop(idle);
     let output = run(&live("1"));

@@ -186,7 +186,7 @@ pub(crate) fn only_one_process_moves_memory() {
     let mut mover = mover.into_inner();
     mover.kill().expect("it was started here");
     mover.wait().expect("it was started here");
-    assert!(wait_until(PATIENCE, || second(&[]).0 == Some(0)), "the lock went with its holder");
+    assert!(wait_until(PATIENCE, || second(&[]).0 == Some(0)), "the lock is released when its holder dies");
 }
 
 pub(crate) fn survives_a_kill_while_taking_pages() {
@@ -203,7 +203,8 @@ pub(crate) fn survives_a_kill_while_taking_pages() {
         mover.wait().expect("it was started here");
         assert_intact(&machine);
     }
-    // If undisturbed, the rebalancer takes the full amount from a guest that has all its memory back.
+    // If undisturbed, the rebalancer takes the full amount of memory from a guest that has all its memory
+    // back.
     let shown = || sandbox.succeed(&["rebalance", &file, "--rounds", "6"]).out;
     let printed = shown();
     assert!(printed.contains("more DRAM than its ceiling"), "{printed}");

@@ -166,7 +166,7 @@ pub(crate) fn coalescing() {
     let of_trial = |trial: &Value| {
         let had = &named(&trial["devices"], "vm0:eth0")["coalescing"];
         let [rx_frames, rx_usecs] = ["rx_frames", "rx_usecs"].map(|name| number(&had[name]));
-        assert_eq!((rx_frames, rx_usecs), (1, 0), "as virtio has it: {had}");
+        assert_eq!((rx_frames, rx_usecs), (1, 0), "virtio's defaults: {had}");
         (carried(trial), had["tx_frames"].as_u64().unwrap_or(0))
     };
     let had: BTreeSet<(String, u64)> = trials(&record).iter().map(of_trial).collect();

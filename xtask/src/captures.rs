@@ -13,7 +13,7 @@ use crate::workspace::Workspace;
 
 #[derive(Args)]
 pub(crate) struct Request {
-    /// Capture only commands that start with this, or the `tutorial` or `cookbook`, and leave the others unchanged; repeatable
+    /// Capture only commands that start with this, or the `tutorial` or `cookbook`; repeatable
     #[arg(long, value_name = "COMMAND")]
     only: Vec<String>,
 }

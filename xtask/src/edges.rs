@@ -74,11 +74,11 @@ pub(crate) const CRATES: &[CrateRule] = &[
         why: "a host decides who may measure on it, independent of measurement and transport; messages between members \
               and controllers are opaque bytes" },
     CrateRule { name: "machine", level: Adapters, may_use: &["fleet", "protocol", "scenario", "workload", "sys", "units"],
-        why: "machines are independent of links and measurements; of the protocol they use only the channel of an agent \
+        why: "machines are independent of links and measurements; from the protocol they use only an agent's channel \
               and the handshake between an image and its first process; fleet starts a member's agent" },
     CrateRule { name: "memory", level: Adapters, may_use: &["machine", "policy", "protocol", "workload", "sys", "units"],
         why: "samples the memory of running guests, moves it as policy decides, and records and replays this; it reads statistics from a guest's \
-              agent and moves memory through the machine's monitor and its guest, independent of the owner of the guest" },
+              agent and moves memory through the machine's monitor and its guest, regardless of the guest's owner" },
     CrateRule { name: "traffic", level: Adapters, may_use: &["codecs", "workload", "samples", "sys", "units"],
         why: "traffic uses sockets and orders and is independent of the experiment; datagram headers and refusals follow \
               iperf3, for compatibility with its clients and servers" },
@@ -86,7 +86,7 @@ pub(crate) const CRATES: &[CrateRule] = &[
         why: "serves other tools' protocols with the sockets and threads of traffic, which is independent of its \
               callers" },
     CrateRule { name: "probe", level: Adapters, may_use: &["protocol", "workload", "samples", "sys", "units"],
-        why: "a probe reads the kernel; the order names its target; of the workload it knows only the transport, and \
+        why: "a probe reads the kernel; the order names its target; it knows only the workload's transport, and \
               it has no thresholds" },
     CrateRule { name: "store", level: Adapters, may_use: &["samples", "findings", "sys", "units"],
         why: "the store does not interpret numbers; sys opens its files" },
@@ -120,8 +120,8 @@ pub(crate) const CRATES: &[CrateRule] = &[
     CrateRule { name: "plumb-benches", level: Outside,
         may_use: &["units", "workload", "scenario", "samples", "stats", "store", "sys", "import", "topology", "traffic", "plumb-tests",
             "agent", "machine", "memory", "policy", "protocol"],
-        why: "benches compare the crates with their peers, using our own statistics, and create a store with many runs; the bench of \
-              memory is the init of its guests and runs the agent there" },
+        why: "benches compare the crates with their peers, using our own statistics, and create a store with many runs; the memory \
+              bench is also the init of its guests and runs the agent there" },
     CrateRule { name: "xtask", level: Outside, may_use: &[],
         why: "the rules must build when the workspace does not" },
 ];

@@ -11,7 +11,7 @@ use crate::workspace::Workspace;
 
 #[derive(Args)]
 pub(crate) struct Request {
-    /// Draw only pictures with this in their name, and leave the others unchanged
+    /// Draw only pictures with this in their name
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
     /// Skip pictures of runs, which take minutes on a quiet machine

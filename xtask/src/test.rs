@@ -18,7 +18,7 @@ use tally::Tally;
 
 /// The number of slow tests in the summary.
 const SLOWEST: usize = 20;
-/// If more tests fail, the failures are not due to chance.
+/// If more tests than this fail, the failures are not due to chance.
 const MOST_REPEATED: usize = 5;
 
 #[derive(Args)]

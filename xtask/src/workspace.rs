@@ -92,7 +92,7 @@ fn executable(built: Vec<Artifact>) -> Result<PathBuf> {
     executables
         .rfind(|path| path.file_name() == Some("plumb"))
         .map(Into::into)
-        .context("cargo build named no executable called plumb")
+        .context("cargo build reported no executable named plumb")
 }
 
 fn files_known_to_git(root: &Path) -> Result<Vec<String>> {

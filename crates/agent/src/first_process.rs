@@ -26,7 +26,7 @@ const MOUNTS: [(&str, &str); 6] = [
     ("tmpfs", "/run"),
     ("tracefs", "/sys/kernel/tracing"),
 ];
-/// Even in an emulated machine, the monitor replies sooner.
+/// Even in an emulated machine, the monitor replies sooner than this.
 const PATIENCE: Duration = Duration::from_secs(10);
 const GLANCE: Duration = Duration::from_millis(1);
 

@@ -43,8 +43,8 @@ impl Probes {
         let watch = watch(order);
         let mut watching = Watching { token: order.token, since: 0, kinds: Vec::new(), processes: None };
         let mut missing = Vec::new();
-        // Start in reverse order, so that the CPU time probe starts last and does not count the start of the
-        // others.
+        // Start in reverse order, so that the CPU time probe starts last and does not count the start of the other
+        // probes.
         for kind in ProbeKind::ALL.into_iter().rev().filter(|kind| order.probes.contains(kind)) {
             match state.start(self.make, kind, &watch) {
                 Ok(true) => watching.kinds.push(kind),

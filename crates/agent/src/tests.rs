@@ -298,7 +298,6 @@ fn agents_end() {
     });
 }
 
-/// A slow guest may receive the next greeting before it notices the disconnection.
 #[test]
 fn new_greeting_starts_new_session() {
     on_loopback(|| {

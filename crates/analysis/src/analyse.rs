@@ -15,7 +15,7 @@ use crate::{
     verdict,
 };
 
-/// Deterministic, and never fails: what the trials do not support becomes a limitation.
+/// Deterministic. Never fails: conclusions that the trials do not support become limitations.
 #[must_use]
 pub fn analyse(record: &RunRecord) -> Findings {
     let measured = observations::gather(record);

@@ -1,11 +1,11 @@
-//! Finds the first of several candidates that changes a result.
+//! Finds the first candidate in a list, e.g. of kernels, that changes a result.
 
 use findings::{ResultComparison, Verdict};
 
 use crate::comparison::MAX_LOSS_OF_COUNTS;
 
-/// Returns the result with the largest significant change. If no change is significant, the error is the result with the
-/// largest change.
+/// Returns the result with the largest significant change. If no change is significant, the `Err` contains the result
+/// with the largest change.
 pub fn most_different(
     results: &[ResultComparison],
     counts: bool,
@@ -45,7 +45,7 @@ impl Step {
         self.bad / self.good - 1.0
     }
 
-    /// Whether this step has at least half of the whole change.
+    /// Whether this step makes up at least half of the whole change.
     #[must_use]
     pub fn is_most_of(self, whole: Self) -> bool {
         log_ratio(self.bad, self.good) / log_ratio(whole.bad, whole.good) >= 0.5
@@ -62,7 +62,7 @@ pub struct Bisection {
 }
 
 impl Bisection {
-    /// `whole` has the values of the first and the last of at least two candidates.
+    /// `whole` contains the values of the first and the last candidate. Requires at least two candidates.
     #[must_use]
     pub fn new(candidates: usize, whole: Step) -> Self {
         Self { good: 0, bad: candidates - 1, whole, step: whole }
@@ -92,7 +92,7 @@ impl Bisection {
     }
 }
 
-/// The number of candidates between both ends that a [`Bisection`] measures at most.
+/// The maximum number of candidates that a [`Bisection`] measures between the first and the last.
 #[must_use]
 pub fn most_midpoints(candidates: usize) -> u32 {
     (candidates - 1).next_power_of_two().ilog2()

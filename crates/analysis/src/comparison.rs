@@ -24,8 +24,8 @@ pub(crate) use settings::differs;
 
 use history::History;
 
-/// Compares run B with run A, the reference. `others` are runs of A's scenario, possibly including A and B. Those in
-/// A's environment give the noise between runs.
+/// Compares run B with run A, the reference. `others` are runs of A's scenario, possibly including A and B. The noise
+/// between runs is estimated from those in A's environment.
 #[must_use]
 pub fn comparison(a: &RunRecord, b: &RunRecord, others: &[RunRecord]) -> RunComparison {
     let (results_a, results_b) = (observations::gather(a), observations::gather(b));

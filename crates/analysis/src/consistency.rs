@@ -84,7 +84,7 @@ fn claimed(findings: &Findings) -> impl Iterator<Item = String> + '_ {
     })
 }
 
-/// The network part of write-up 003, with one log per result. The directions differ by 20 %.
+/// The network section of write-up 003, with one log per result. The directions differ by 20 %.
 #[test]
 fn slower_direction_has_a_lower_rank() {
     for keeps in [0.6, 0.7, 0.796, 0.9, 0.99] {

@@ -1,5 +1,5 @@
 //! Cost breakdown by layer. Compares each path with the largest path that has a subset of its layers. Each setting of
-//! the path with the most factors gets its own breakdown, which includes the other paths' results at the same levels.
+//! the path with the most factors gets its own breakdown. This includes the other paths' results at the same levels.
 
 use std::collections::{BTreeMap, BTreeSet};
 

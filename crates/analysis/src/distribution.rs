@@ -9,7 +9,7 @@ use crate::compare::CONFIDENCE;
 
 const SHARES: [f64; 6] = [0.25, 0.5, 0.75, 0.9, 0.99, 0.999];
 const MOST_BUCKETS: usize = 20;
-/// Fraction of samples in the regular buckets. The last bucket holds the rest, which may be a thousand times longer.
+/// Fraction of samples in the regular buckets. The last bucket holds the rest, which may be a thousand times as long.
 const BULK: f64 = 0.999;
 /// Buckets per decade, finest first (preferred numbers, ISO 3).
 const STEPS: [u32; 6] = [40, 20, 10, 5, 3, 1];

@@ -10,7 +10,7 @@ use crate::{
     words::list,
 };
 
-/// Except for the busiest process, those that used fewer CPUs are not named.
+/// Processes that used fewer CPUs are not named, except for the busiest one.
 const NAMED: f64 = 0.05;
 const MOST_NAMED: usize = 3;
 

@@ -70,8 +70,8 @@ impl Fits {
         }
     }
 
-    /// The verdict is unclear if either result is disturbed. Returns `None` if either result received nothing in any
-    /// trial.
+    /// The verdict is unclear if either result is disturbed. Returns `None` if no data arrived in any trial of one of
+    /// the results.
     pub(crate) fn compare(&self, this: &Observations<'_>, that: &Observations<'_>) -> Option<Comparison> {
         let comparison = self.judged(this, that)?;
         let is_disturbed = [this, that].into_iter().any(disturbance::is_mostly_disturbed);

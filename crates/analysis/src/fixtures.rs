@@ -163,7 +163,7 @@ impl Fixture {
         })
     }
 
-    /// A name that ends in `vxlan` makes a VXLAN device.
+    /// Devices with names that end in `vxlan` are VXLAN devices.
     pub(crate) fn devices(&mut self, result: &str, devices: &[Device<'_>]) -> &mut Self {
         self.each(result, |trial| trial.devices = devices.iter().map(|it| device(it.0, it.1, it.2)).collect())
     }
@@ -335,8 +335,8 @@ pub(crate) fn datagrams_at(intervals: &[(u64, i64)]) -> Measurement {
     Measurement::Stream(data)
 }
 
-/// Open-loop round trips of `nanos`. Each message is sent `late` nanoseconds late, and `stalled` round trips take a
-/// millisecond longer.
+/// Open-loop round trips of `nanos` nanoseconds. Each message is sent `late` nanoseconds late, and `stalled` round
+/// trips take a millisecond longer.
 pub(crate) fn open_loop_of(nanos: u64, late: u64, stalled: usize) -> Measurement {
     let Measurement::PingPong(mut data) = ping_of(nanos as f64) else { unreachable!("it is a ping-pong") };
     let mut open = OpenLoopData::default();

@@ -18,7 +18,7 @@ pub(crate) fn medians(result: &Observations<'_>) -> Vec<GuestTime> {
     })
 }
 
-/// Divides the total CPU times of all trials by their total duration, like the host's CPU attribution.
+/// Divides the total CPU times of all trials by their total duration, as the host's CPU attribution does.
 pub(crate) fn together(trials: &[&Trial]) -> Vec<GuestTime> {
     each(trials, |guest| {
         let seconds = |of: fn(&MachineCpu) -> Nanos| guest.iter().map(|cpu| of(cpu).seconds()).sum::<f64>();

@@ -19,7 +19,7 @@ use crate::{
 const FEW_TRIALS: usize = 5;
 /// Relative tolerance for rounding when checking that a value is within the range of its samples.
 const ROUNDING: f64 = 1e-9;
-/// With a higher load average per CPU before the run, the machine was not idle.
+/// Above this load average per CPU before the run, the machine counts as busy.
 const BUSY_PER_CPU: f64 = 0.5;
 
 pub(crate) fn limitations(
@@ -105,8 +105,8 @@ fn no_floor(measured: &[Observations<'_>], fits: &Fits) -> Option<String> {
     })
 }
 
-/// Reports values outside the range of their own samples. They occur if a result ended early and the baseline was
-/// unusual in the result's blocks.
+/// Reports values outside the range of their own samples. Such values occur if a result ended early and the baseline
+/// was unusual in the result's blocks.
 fn adjusted(findings: &Findings) -> Option<String> {
     let is_outside = |values: &[f64], value: f64| {
         let received = || values.iter().copied().filter(|value| *value > 0.0);
@@ -177,7 +177,7 @@ fn virtual_machine(record: &RunRecord) -> Option<String> {
 
 fn unprivileged(record: &RunRecord) -> Option<String> {
     (!record.header.environment.as_ref()?.privileged).then(|| {
-        "The lab was created in a user namespace without root, so settings that need root have the kernel's defaults."
+        "The lab was created in a user namespace without root, so settings that require root keep the kernel's defaults."
             .into()
     })
 }

@@ -10,7 +10,7 @@ use crate::observations::Observations;
 
 /// Minimum number of packets. A device with fewer did not carry the measured traffic.
 const FEWEST: u64 = 100;
-/// Traffic is one-way if one direction carries this many times the bytes of the other.
+/// Traffic is one-way if one direction carries this many times as many bytes as the other.
 const ONE_WAY: u64 = 4;
 /// Packets were segmented between two devices if the second device has less than this fraction of the first one's
 /// segments per packet.

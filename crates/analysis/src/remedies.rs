@@ -13,7 +13,7 @@ struct Setting {
     name: &'static str,
     findings: &'static [&'static str],
     /// Whether to use the table's commands for plain Linux if the platform is unknown. For other settings, the rules
-    /// have commands with device names.
+    /// contain commands with device names.
     on_linux: bool,
 }
 

@@ -19,7 +19,7 @@ const GOLDEN: &str = include_str!("../tests/golden/egress.run.json");
 const KINDS: &[u8] = include_bytes!("../../../tests/cli/records/kinds.run.json.gz");
 const DIRECTIONS: &[u8] = include_bytes!("../../../tests/cli/records/directions.run.json.gz");
 
-/// New names by old name. Each class of names keeps its alphabetical order.
+/// Maps old names to new ones. Keeps the alphabetical order within each class.
 #[derive(Default)]
 struct Names {
     paths: BTreeMap<String, String>,
@@ -50,7 +50,7 @@ impl Names {
             hosts: numbered('h', hosts.iter()),
             results: BTreeMap::new(),
         };
-        // A path within a host is named after it, so rename both alike.
+        // A path within a host is named after the host, so rename both alike.
         for path in paths.iter().filter(|path| path.from == path.to) {
             names.paths.extend(names.hosts.get(&path.name).map(|host| (path.name.clone(), host.clone())));
         }

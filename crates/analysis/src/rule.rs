@@ -175,8 +175,9 @@ pub(crate) fn findings<S: Subject>(rules: &[Rule<S>], subject: &S::Of<'_>) -> Ve
     findings
 }
 
-/// Returns a rule with an established finding that supersedes `finding` and covers its results. Limits always cover the
-/// whole run. A finding that makes values unreliable is superseded only by another such finding.
+/// Returns a rule with an established finding that supersedes `finding` and covers its results. Findings with
+/// [`Role::Limit`] always cover the whole run. A finding that makes values unreliable is superseded only by another
+/// such finding.
 fn superseding<S: Subject>(finding: &Finding, all: &[Finding], rules: &[Rule<S>]) -> Option<String> {
     let explains = |other: &Finding| {
         let are_limits = [finding.role, other.role] == [Role::Limit; 2];

@@ -21,8 +21,8 @@ pub(crate) fn of_trial(result: &Observations<'_>, trial: &Trial) -> Series {
     of(&trial.measurement, asked(&result.record.sent))
 }
 
-/// Drops intervals shorter than half the requested or usual length, because their rate depends more on where they were
-/// cut than on the path.
+/// Drops intervals shorter than half the requested or usual length, because the rate of a short interval depends more
+/// on where it was cut than on the path.
 pub(crate) fn of(measurement: &Measurement, asked: Option<Nanos>) -> Series {
     coarser(kind::of(measurement).series(asked))
 }

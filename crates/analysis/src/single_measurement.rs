@@ -12,7 +12,7 @@ use crate::{
     sockets, steadiness, verdict, workload_summary,
 };
 
-/// With more shifts, the trial alternates between two levels.
+/// With more shifts, the trial counts as alternating between two levels.
 const FEW_SHIFTS: usize = 3;
 
 #[derive(Debug, Clone, Copy)]

@@ -144,8 +144,8 @@ fn about(estimate: stats::Estimate, value: f64) -> Option<stats::Interval> {
         .filter(|it| it.low > 0.0)
 }
 
-/// Returns `None` if the rates do not represent the trial's value, because intervals are missing or a sender's
-/// datagrams were lost.
+/// Returns `None` if intervals are missing or a sender's datagrams were lost, because the rates then do not represent
+/// the trial's value.
 fn rates(result: &Observations<'_>) -> Option<Vec<f64>> {
     let trial = result.trials().next()?;
     let Series { of, rates, .. } = series::of_trial(result, trial);

@@ -148,7 +148,7 @@ fn together(group: &[&SyscallCount]) -> CallTimes {
     sums
 }
 
-/// Returns an upper bound of this percentile: the end of its bucket, a power of two.
+/// Returns the upper end of the percentile's bucket, a power of two.
 fn below(times: &CallTimes, share: f64) -> Option<Nanos> {
     let all: u64 = times.0.iter().sum();
     let wanted = (all as f64 * share).ceil() as u64;

@@ -52,7 +52,7 @@ struct Look<'a> {
     machines: Vec<&'a BootedMachine>,
 }
 
-/// The ends of an interval. An end is `None` if there are too few trials or messages.
+/// An end is `None` if there are too few trials or messages.
 #[derive(Clone, Copy)]
 struct Ends {
     low: Option<f64>,

@@ -41,12 +41,10 @@ pub(crate) fn count(number: impl TryInto<u64>, singular: &str) -> Phrase {
     Phrase::quantity(format!("{number} {singular}{plural}"), number as f64, Unit::Count)
 }
 
-/// `3.10 %`.
 pub(crate) fn percent(share: f64) -> Phrase {
     Phrase::quantity(Share(share).to_string(), share, Unit::Share)
 }
 
-/// `9.41 Gbit/s` or `49.3 µs`.
 pub(crate) fn value(metric: Metric, value: f64) -> Phrase {
     Phrase::metric(metric, value)
 }

@@ -1,4 +1,4 @@
-//! Budgets per address and in total. Dropping a share, on any thread, returns its amount.
+//! Budgets per address and in total. Dropping a share, on any thread, returns its amount to the budgets.
 
 use std::{collections::HashMap, sync::Arc};
 

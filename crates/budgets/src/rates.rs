@@ -25,7 +25,7 @@ pub struct Rate {
 #[derive(Debug)]
 pub struct Meter {
     rate: Rate,
-    /// The time in nanoseconds at which the amount spent so far would have accrued at the plain rate.
+    /// The time in nanoseconds at which the rate alone, without bursts, would have allowed the amount spent so far.
     due: AtomicU64,
 }
 

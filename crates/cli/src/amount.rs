@@ -1,4 +1,4 @@
-//! Parses amounts in iperf3's notation. Sizes are in powers of 1024 (`128K`), and rates in powers of 1000 (`100M`).
+//! Parses amounts in iperf3's notation. Sizes use powers of 1024 (`128K`), rates powers of 1000 (`100M`).
 //!
 //! Also accepts plumb's own notation (`128KiB`, `10Gbit/s`, `500ms`).
 

@@ -87,7 +87,7 @@ fn tree() -> clap::Command {
     examples::on_every_page(all)
 }
 
-/// Lets the parser of each flag reject a negative number. Otherwise, clap would report the number as an unknown flag.
+/// Lets each flag's parser reject negative numbers. Otherwise, clap would report them as unknown flags.
 fn numeric(subcommand: clap::Command) -> clap::Command {
     subcommand.mut_args(|arg| {
         let takes = arg.get_action().takes_values() && !arg.is_positional();
@@ -150,7 +150,7 @@ pub(crate) enum Command {
     /// List the built-in scenarios
     #[command(hide = true)]
     List(ListFormat),
-    /// Run a program once plumb trace is ready (internal)
+    /// Run a program when plumb trace is ready (internal)
     #[command(hide = true)]
     Held(trace::launch::LaunchArgs),
     /// Inspect a running virtual machine from outside: configuration, CPU attribution, advice

@@ -12,8 +12,7 @@ use crate::failure::Misuse;
 ///
 /// # Errors
 ///
-/// Fails if another user could have written to the file.
-/// Also fails if [`read`] fails.
+/// Fails if another user could have written to the file, or if [`read`] fails.
 pub(crate) fn read_trusted(path: &Path) -> Result<String> {
     trusted(path, Readers::Anyone)
 }

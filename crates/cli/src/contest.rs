@@ -1,4 +1,4 @@
-//! The two sides of `plumb vs`, with the names that the user typed, and the answer.
+//! Prints the result of `plumb vs`, with both sides named as the user typed them.
 
 use findings::Findings;
 

@@ -53,7 +53,7 @@ pub(crate) fn page_format_of(path: &Path) -> Result<SingleFormat> {
     }
 }
 
-/// If the parent directory is missing, creates it and prints a notice. Fails if more levels are missing,
+/// If the parent directory is missing, creates it and prints a notice. Fails if more than one level is missing,
 /// because the path is probably a typo.
 pub(crate) fn write(path: &Path, text: &str) -> Result<()> {
     write_bytes(path, text.as_bytes())

@@ -1,5 +1,5 @@
-//! Stores a run record as the gzipped JSON of `report --format raw`, in a separate file or in a report page (browsers
-//! ignore it).
+//! Stores a run record as the gzipped JSON of `report --format raw`, either in a separate file or in a report page,
+//! where browsers ignore it.
 
 use std::io::{Read, Write};
 
@@ -13,7 +13,7 @@ use crate::bounded_file;
 const OPEN: &str = "<script type=\"application/gzip\" id=\"plumb-record\">";
 const CLOSE: &str = "</script>";
 const END_OF_PAGE: &str = "</body>";
-/// Maximum size in bytes. Larger pages would be difficult to send by email.
+/// Maximum size of an embedded record in bytes. Larger pages would be difficult to send by email.
 const MOST: usize = 800 << 10;
 
 /// gzip magic number (RFC 1952).

@@ -14,7 +14,7 @@ pub enum Exit {
     Inconclusive,
     /// 3: nothing can be measured on this machine, or every result was skipped.
     Unable,
-    /// 64: a usage error, e.g. in a flag, scenario or name (EX_USAGE in sysexits.h, because 2 means inconclusive).
+    /// 64 (EX_USAGE in sysexits.h): a usage error, e.g. in a flag, scenario or name.
     Misuse,
     /// 65: the check could not run, e.g. because a run cannot be read. Only for `check` and `watch --once`.
     NotChecked,

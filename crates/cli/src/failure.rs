@@ -78,7 +78,7 @@ pub(crate) fn usage(mut error: clap::Error) -> Exit {
     if error.use_stderr() { Exit::Misuse } else { Exit::Success }
 }
 
-/// Removes two misleading suggestions: `--`, which clap makes for every unknown flag, and subcommands with a
+/// Removes two misleading suggestions: `--`, which clap suggests for every unknown flag, and subcommands with a
 /// different first letter.
 fn remove_misleading_tips(error: &mut clap::Error) {
     let _ = error.remove(ContextKind::Suggested);
@@ -123,8 +123,8 @@ fn lines(error: &anyhow::Error) -> Vec<String> {
     lines
 }
 
-/// Shows a part of a document with the error underlined. Omits colours if the document contains terminal control
-/// characters.
+/// Shows the part of a document that contains the error, and underlines the error. Omits colours if the document
+/// contains terminal control characters.
 fn underlined(diagnosis: &dyn miette::Diagnostic) -> String {
     let render = |colours: bool| {
         let handler = miette::MietteHandlerOpts::new();
@@ -235,7 +235,7 @@ fn of_traffic(error: &traffic::Error) -> Option<String> {
         traffic::Error::Socket { source, .. }
             if source.kind() == io::ErrorKind::AddrInUse && is_command("server") =>
         {
-            let hint = "another program uses this port: choose another with -p; `sudo ss -lntup` shows it";
+            let hint = "another program uses this port (`sudo ss -lntup` shows which); choose another with -p";
             Some(hint.to_owned())
         }
         traffic::Error::Socket { source, .. } if source.kind() == io::ErrorKind::AddrNotAvailable => {

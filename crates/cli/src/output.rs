@@ -49,7 +49,7 @@ pub(crate) fn prose(line: &str) -> io::Result<()> {
     self::line(width::wrapped(&harmless(&named_database::in_text(line)), width::of_output()))
 }
 
-/// Ignores write errors, because a run must continue after the terminal was closed.
+/// Ignores write errors, because a run must continue even if the terminal is closed.
 pub(crate) fn aside(line: impl Display) {
     coloured_aside(&harmless(&line.to_string()));
 }

@@ -10,7 +10,8 @@ use console::Term;
 
 use crate::output;
 
-/// Options to exit if the text fits on one screen, show colours, and leave the text on the screen.
+/// Options of `less`: exit if the text fits on one screen (F), show colours (R), and leave the text on the screen
+/// (X).
 const LESS: &str = "FRX";
 
 pub(crate) fn text(text: &str, configured: Option<&str>) -> io::Result<()> {

@@ -61,9 +61,9 @@ impl<'a> References<'a> {
         }
     }
 
-    /// Returns the newest other runs of A's scenario from the same store. The list is empty if both A and B are files.
+    /// Returns the newest stored runs of A's scenario, except A and B. Returns none if both A and B are files.
     ///
-    /// Skips unreadable runs, because further runs only improve the noise estimate.
+    /// Skips unreadable runs, because the returned runs only refine the noise estimate.
     pub(crate) fn others(&self, a: &RunRecord, b: &RunRecord) -> Result<Vec<RunRecord>> {
         let others = self.store.as_ref().map(|store| store.others(a, b, |_| true)).transpose()?;
         Ok(others.unwrap_or_default())
@@ -181,7 +181,7 @@ fn record(path: &Path, text: &str) -> Result<Option<RunRecord>> {
     }
 }
 
-/// Recognizes even a truncated record, because a record starts with its header.
+/// Recognises even a truncated record, because a record starts with its header.
 fn starts_like_a_record(text: &str) -> bool {
     let inside = text.trim_start().strip_prefix('{').unwrap_or_default();
     inside.trim_start().starts_with("\"header\"")

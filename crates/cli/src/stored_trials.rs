@@ -108,7 +108,7 @@ pub(crate) struct StoredTrials {
     pub(crate) output: TrialOutput,
     stop: Option<Stop>,
     run: Option<Run>,
-    /// The conditions and names of both sides of `plumb vs`. The reference is the first side.
+    /// The conditions and names of both sides of `plumb vs`. The first side is the reference.
     sides: Option<([trial::Trial; 2], Sides)>,
 }
 
@@ -183,7 +183,7 @@ impl StoredTrials {
         format!("trial {} of {}: {}", self.round, self.planned, ::report::measurement_line(single))
     }
 
-    /// If this fails, only prints a warning, because the measurement itself succeeded.
+    /// On failure, only prints a warning, because the measurement itself succeeded.
     pub(crate) fn keep(&mut self, conditions: &trial::Trial, load: &WorkloadSettings, measured: Trial) {
         if self.enabled
             && let Err(error) = self.store_trial(conditions, load, measured)

@@ -112,7 +112,8 @@ impl Trial {
         let cpu = CpuUsage { machine: cpu.0, threads: cpu.1, processes, throttled, ..CpuUsage::default() };
         let mut warnings = lab::warnings(&self.load, &measurement, &cpu);
         warnings.extend(lab::disturbed(&cpu));
-        // iperf3's receivers stop before they have read the whole stream, so the ends usually disagree.
+        // iperf3's receivers stop before they have read the whole stream, so sender and receiver usually report
+        // different totals.
         warnings.retain(|warning| !matches!(warning, ValidityWarning::EndsDisagree { .. }));
         if interrupted {
             warnings.retain(|warning| !matches!(warning, ValidityWarning::OtherDuration { .. }));

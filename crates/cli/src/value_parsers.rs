@@ -1,4 +1,4 @@
-//! The names that the command line uses for values of the model. The model itself does not depend on clap.
+//! Maps words on the command line to values of types in other crates, which do not depend on clap.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 

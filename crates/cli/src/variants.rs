@@ -92,7 +92,7 @@ fn unknown(variant: &str, known: &[String], scenario: &Scenario) -> Misuse {
     let misuse = Misuse::new(format!("scenario `{}` has no variant `{variant}`", scenario.name));
     let guests = || scenario.lab.hosts.iter().filter(|host| host.kind != HostKind::Host);
     misuse.hint(match variant {
-        FULL => format!("it has only its full size; {}", has(known)),
+        FULL => format!("it is already at full size; {}", has(known)),
         VM if guests().next().is_none() => format!("it has no guests; {}", has(known)),
         VM if guests().all(|guest| guest.vm.is_some()) => {
             format!("its guests are already virtual machines; {}", has(known))

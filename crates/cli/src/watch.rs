@@ -15,7 +15,7 @@ use crate::{
     live_view, output, width,
 };
 
-/// Longer than any measurement, for a single line.
+/// An interval longer than any measurement, so that there is only one line.
 const ALL: Nanos = Nanos::from_secs(1_000_000_000);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,7 +140,7 @@ impl Watch {
         }
         for line in lines {
             if let Err(error) = self.print(&width::fit(&line, room)) {
-                // Report the error at the end.
+                // Report the error after the measurement.
                 let _ = self.state.borrow_mut().broken.get_or_insert(error);
             }
         }

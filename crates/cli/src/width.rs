@@ -8,9 +8,9 @@ use textwrap::{Options, WordSeparator, WordSplitter};
 const PAGE: usize = 100;
 /// Minimum and maximum width of a page, for readability.
 const PAGES: (usize, usize) = (40, 120);
-/// Time and event, the first columns, are never dropped.
+/// The first columns, time and event, are never dropped.
 const LEAST: usize = 2;
-/// Number of columns to leave empty, because some terminals wrap a full row.
+/// Number of columns to leave empty, because some terminals wrap full rows.
 const SPARE: usize = 2;
 /// Stays at the end of a truncated line.
 const MARK: &str = "  (warm-up)";

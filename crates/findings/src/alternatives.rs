@@ -1,4 +1,4 @@
-//! Rankings of alternative paths, and matched pairs with names that differ in one word.
+//! Rankings of alternative paths, and pairs of results with names that differ in one word.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use workload::Metric;
 
 use crate::estimate::Comparison;
 
-/// A ranking of alternative paths. No path contains the layers of another one.
+/// A ranking of alternative paths. No path contains all layers of another.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Ranking {
     pub workload: String,
@@ -27,13 +27,13 @@ pub struct Rank {
     pub path: String,
     /// Median, in the metric's unit.
     pub value: f64,
-    /// The value relative to the best path. `None` for the best path itself and for incomparable results.
+    /// The value relative to the best path. `None` for the best path itself, or if the two cannot be compared.
     pub against_best: Option<Comparison>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct MatchedPairs {
-    /// The word that only one of the names contains, e.g. `vhost`.
+    /// The word that only one name of each pair contains, e.g. `vhost`.
     pub word: String,
     pub workload: String,
     pub metric: Metric,

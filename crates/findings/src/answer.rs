@@ -19,7 +19,7 @@ pub struct Answer {
     pub knees: Vec<Knee>,
     /// Pareto front of metric and CPU time, cheapest first.
     pub frontier: Vec<FrontierPoint>,
-    /// Owners included in CPU times. Owners without data for every result are excluded.
+    /// Owners included in CPU times: only those with data for every result.
     pub consumers: Vec<String>,
     pub recommendations: Vec<Recommendation>,
 }
@@ -35,9 +35,9 @@ pub struct Knee {
     /// Value of the metric on the plateau.
     pub plateau: f64,
     pub plateau_interval: Option<Interval>,
-    /// Each level's label and best median over the other factors, in the metric's unit.
+    /// Each level's label and best median across the other factors, in the metric's unit.
     pub curve: Vec<(String, f64)>,
-    /// First level after the plateau at which the metric is significantly lower.
+    /// First level after the plateau at which the metric is significantly worse.
     pub falls_at: Option<String>,
 }
 
@@ -66,7 +66,7 @@ pub struct Recommendation {
     pub reason: Vec<String>,
     /// Results that are statistically tied with the recommended one.
     pub ties: Vec<String>,
-    /// Why the recommendation is withheld and what to repeat, if a serious finding affects it.
+    /// If a serious finding affects the recommendation: why it is withheld and what to repeat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld: Option<String>,
 }

@@ -126,7 +126,7 @@ pub struct Remedy {
     /// Sentences that follow the advice.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub explanation: String,
-    /// Commands to run on the host of the device.
+    /// Commands to run on the device's host.
     pub commands: Vec<String>,
     /// The change, if the lab can apply it.
     #[serde(default)]
@@ -227,7 +227,6 @@ struct WrittenSentence {
     /// Follows the lead after a colon, usually with numbers.
     #[serde(default, skip_serializing_if = "Phrase::is_empty")]
     detail: Phrase,
-    /// The whole sentence in parts.
     parts: Vec<Part>,
 }
 

@@ -31,10 +31,10 @@ pub struct RunComparison {
     pub b: RunSummary,
     /// Differences between the environments, the most significant first.
     pub environment_changes: Vec<EnvironmentChange>,
-    /// Runs used to estimate the noise between runs, oldest first: A and the other runs of its scenario in its
-    /// environment. Empty if they were not looked up.
+    /// Runs used to estimate the noise between runs, oldest first: A, and other runs of the same scenario in the same
+    /// environment. Empty if no runs were looked up.
     pub history: Vec<RunId>,
-    /// Results that both runs have, in the order of A.
+    /// Results in both runs, in A's order.
     pub results: Vec<ResultComparison>,
     pub only_a: Vec<String>,
     pub only_b: Vec<String>,
@@ -43,7 +43,7 @@ pub struct RunComparison {
 }
 
 impl RunComparison {
-    /// Omits a workload shared by all results, unless the name would be empty.
+    /// Omits the workload if all results share it, unless the name would then be empty.
     #[must_use]
     pub fn label(&self, result: &ResultComparison) -> String {
         let ResultComparison { path, levels, workload, .. } = result;
@@ -81,13 +81,13 @@ pub struct ResultComparison {
     /// B relative to A. `None` if the ratio is undefined.
     pub comparison: Option<Comparison>,
     /// Relative noise between two runs. Smaller differences do not count. This is the larger of the assumed noise and
-    /// the noise estimated from further runs, or a tolerance if there are too few trials. `None` if A and B cannot be
+    /// the noise estimated from other runs, or a tolerance if there are too few trials. `None` if A and B cannot be
     /// compared.
     pub floor: Option<f64>,
     /// Differences smaller than this get the verdict `same`. `None` unless the trials alone decide the verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub same_within: Option<f64>,
-    /// Noise estimated from further runs of the scenario. `None` if there are too few such runs.
+    /// Noise estimated from other runs of the scenario. `None` if there are too few.
     pub between_runs: Option<BetweenRuns>,
     /// P-value of the difference. `None` if there are too few trials. A tolerance then decides the verdict.
     ///
@@ -96,7 +96,7 @@ pub struct ResultComparison {
     /// (Benjamini and Hochberg). The result is never below the rank test's own p-value. If the noise between runs is
     /// known, it is also never below the adjusted p-value of Student's test of the ratio against that noise.
     pub p: Option<f64>,
-    /// Names the run and the processes if other processes used the CPUs during most trials. The verdict is then
+    /// If other processes used the CPUs during most trials, names the run and these processes. The verdict is then
     /// unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disturbed: Option<String>,
@@ -130,14 +130,15 @@ pub struct BoundedValue {
     pub high: Option<f64>,
 }
 
-/// The largest changes of guarded metrics that pass a gate.
+/// The largest increases in guarded metrics that pass a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct GuardLimits {
-    /// Relative increase of a 99th percentile (0.5 is 50 %).
+    /// Relative increase in the 99th percentile (0.5 is 50 %).
     pub p99: f64,
-    /// Increase of packet loss, the retransmit rate or failed connections (0.005 is half a percentage point).
+    /// Increase in packet loss, the retransmit rate or failed connections (0.005 is half a percentage point).
     pub packet_loss: f64,
-    /// Increase of the time without traffic (0.01 is one percentage point). A trial without any traffic always fails.
+    /// Increase in the fraction of time without traffic (0.01 is one percentage point). A trial without any traffic
+    /// always fails.
     pub outage: f64,
 }
 
@@ -160,14 +161,14 @@ impl GuardLimits {
     }
 }
 
-/// Noise of one result between runs of its scenario.
+/// Noise between runs of the scenario, for one result.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct BetweenRuns {
-    /// Largest difference between a run and its reference that noise explains at 95 % confidence (0.02 is 2 %).
+    /// Largest difference between a run and the reference that noise explains at 95 % confidence (0.02 is 2 %).
     pub floor: f64,
     pub runs: u32,
-    /// Prediction interval for B, from all runs at the level of A. B is compared with its middle. `None` if there are
-    /// too few such runs. B is then compared with A.
+    /// Prediction interval for B, from all runs at A's level. B is compared with the interval's middle, or with A if
+    /// there are too few such runs (`None`).
     #[serde(default)]
     pub expected: Option<Interval>,
 }
@@ -183,7 +184,7 @@ pub struct Gate {
     pub regressions: Vec<String>,
     /// Results that became worse by less than the threshold.
     pub tolerated: Vec<String>,
-    /// Guarded metrics that clearly exceed their limits. The sentences include the limits.
+    /// Guarded metrics that clearly exceed their limits. Each summary includes the limit.
     pub violations: Vec<GuardChange>,
     /// Results for which the gate is undecided, with the reasons.
     pub undecided: Vec<OpenQuestion>,

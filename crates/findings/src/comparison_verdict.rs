@@ -68,7 +68,7 @@ pub struct VerdictCount {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct DisturbedResults {
     pub results: u32,
-    /// Names the run and the processes, in one sentence.
+    /// One sentence that names the run and the disturbing processes.
     pub reason: String,
 }
 

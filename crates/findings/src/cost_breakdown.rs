@@ -8,7 +8,7 @@ use workload::Metric;
 
 use crate::estimate::Comparison;
 
-/// Cost of each layer, for one workload and setting. Each path except the lowest adds layers to another one.
+/// Cost of each layer, for one workload and setting. Each path except the lowest adds layers to another path.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CostBreakdown {
     pub workload: String,
@@ -43,7 +43,7 @@ pub struct FactorEffect {
     pub path: String,
     pub workload: String,
     pub metric: Metric,
-    /// Levels of the other factors, which are equal on both sides.
+    /// Levels of the other factors, equal in both results.
     pub others: BTreeMap<String, String>,
     pub reference_result: String,
     pub result: String,

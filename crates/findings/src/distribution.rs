@@ -38,7 +38,7 @@ impl Distribution {
     }
 }
 
-/// A percentile with its 95 % confidence interval, which allows for dependence between messages of a trial.
+/// A percentile with its 95 % confidence interval. The interval allows for dependence between a trial's messages.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Percentile {
     /// The percentile as a fraction, e.g. 0.99.

@@ -32,8 +32,8 @@ pub struct Findings {
     pub verdict: RunVerdict,
     /// All measured results, in scenario order.
     pub results: Vec<ResultSummary>,
-    /// Number of results compared with a baseline. The confidence level applies to all intervals of their changes
-    /// jointly.
+    /// Number of results compared with a baseline. The confidence level applies jointly to the intervals of all these
+    /// comparisons.
     pub comparisons: u32,
     /// Noise floor of each workload with enough trials.
     pub noise: Vec<NoiseFloor>,
@@ -72,8 +72,8 @@ impl Findings {
         self.findings.iter().filter(|finding| finding.distrusts() && finding.superseded_by.is_none())
     }
 
-    /// Returns the finding that makes a result's values unreliable. Ignores limits, because they only hide
-    /// small differences.
+    /// Returns the finding that makes a result's values unreliable. Ignores findings with `Role::Limit`, because they
+    /// only hide small differences.
     #[must_use]
     pub fn unreliable(&self, result: &str) -> Option<&Finding> {
         self.distrusting().find(|finding| finding.role == Role::Measurement && finding.concerns(result))
@@ -96,7 +96,7 @@ pub struct RunSummary {
     pub planned: u32,
     /// Completed trials.
     pub completed: u32,
-    /// Version of plumb that measured.
+    /// Version of plumb that performed the run.
     pub tool: String,
     /// Where the numbers come from.
     pub origin: Origin,

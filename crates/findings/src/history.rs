@@ -35,7 +35,7 @@ pub struct ResultHistory {
     pub points: Vec<(usize, Estimate)>,
     /// The levels between the level shifts. They do not include disturbed runs.
     pub levels: Vec<RunLevel>,
-    /// If the value drifts instead of shifting, the last value of the fitted line relative to its first value.
+    /// If the value drifts instead of shifting: the fitted line's last value, relative to its first.
     pub drift: Option<f64>,
     /// Prediction interval of the newest value, from earlier runs at its level. `None` with fewer than four such
     /// runs.

@@ -27,7 +27,7 @@ pub struct LatencySummary {
 }
 
 impl LatencySummary {
-    /// Returns the times since the intended send times if this is an open loop, or else since the actual send times.
+    /// Returns the times since the intended sends in an open loop, and otherwise the times since the actual sends.
     #[must_use]
     pub fn judged(&self) -> &Distribution {
         self.open_loop.as_ref().map_or(&self.round_trips, |open| &open.since_intended)

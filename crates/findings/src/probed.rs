@@ -38,12 +38,12 @@ pub struct FailedProbe {
 pub struct ProbeCost {
     pub workload: String,
     pub metric: Metric,
-    /// Pairs of a probed and an unprobed trial in the same block, over all results.
+    /// Pairs of a probed and an unprobed trial in the same block, across all results.
     pub pairs: u32,
     /// Probed trials relative to unprobed ones.
     pub ratio: f64,
-    /// Slowdown of probed trials, as the fraction of the rate lost or the time added. Negative if probed trials
-    /// were faster.
+    /// Slowdown of probed trials: the fraction by which their rate was lower or their time longer. Negative if probed
+    /// trials were faster.
     pub cost: f64,
     pub interval: Option<Interval>,
     /// CPU time per byte, message or connection. `None` if it was not recorded.
@@ -52,7 +52,7 @@ pub struct ProbeCost {
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct CpuProbeCost {
-    /// Fraction of CPU time that the probes add.
+    /// CPU time added by the probes, as a fraction of that without probes.
     pub cost: f64,
     pub interval: Option<Interval>,
 }
@@ -63,11 +63,11 @@ pub struct ProbedSummary {
     pub trials: u32,
     pub cpu: Option<CpuAttribution>,
     pub calls: Option<CallRates>,
-    /// Calls that were still running when the probes were read, with their time so far. Other fields exclude them.
-    /// Each row merges threads with the same name over all trials.
+    /// Calls that were still running when the probes were read, with their time so far. Other fields exclude these
+    /// calls. Each row merges threads with the same name across all trials.
     pub under_way: Vec<SyscallCount>,
     pub latency_breakdown: Option<LatencyBreakdown>,
-    /// Events that were lost because a buffer was full, over all trials.
+    /// Events lost in any trial because a buffer was full.
     pub overflowed: Vec<Overflow>,
 }
 
@@ -160,18 +160,18 @@ pub struct CallRates {
     pub each: Vec<f64>,
     pub ends: Vec<EndCalls>,
     pub all: f64,
-    /// Calls by end and process, merged over threads, most frequent first.
+    /// Calls by end and process, summed over threads, most frequent first.
     pub processes: Vec<ProcessCalls>,
 }
 
-/// One kind of call by one process, over all its threads.
+/// One kind of call by one process, summed over its threads.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ProcessCalls {
-    /// Includes the thread's name if all calls are from threads with the same name.
+    /// Includes a thread name if all calls are from threads with that name.
     pub count: SyscallCount,
     /// Number of distinct thread names.
     pub threads: u32,
-    /// Fraction of the calls of that end, from 0 to 1.
+    /// Fraction of all calls at that end, from 0 to 1.
     pub share: f64,
     pub rate: f64,
 }
@@ -192,7 +192,7 @@ pub struct EndCalls {
 pub struct LatencyBreakdown {
     /// One in this many messages was traced.
     pub every: u32,
-    /// Round trips traced to the end.
+    /// Completely traced round trips.
     pub followed: u64,
     /// Round trips that took another path or could not be traced. The steps exclude these round trips.
     pub not_followed: u64,
@@ -202,10 +202,10 @@ pub struct LatencyBreakdown {
     pub engine: Option<Nanos>,
     /// Sum of the steps' medians.
     pub sum: Nanos,
-    /// Difference between the engine's median and the sum, as a fraction of the median. If the engine has no
-    /// median, the probe's median round trip replaces it. Negative if the sum is larger.
+    /// Difference between the engine's median and the sum, as a fraction of the median. If the engine has no median,
+    /// the probe's median round trip is used instead. Negative if the sum is larger.
     pub unexplained: f64,
-    /// `unexplained` within each trial, as the median over the trials. Medians over differing trials do not add up.
+    /// Median of the trials' own `unexplained`. If trials differ, medians over all of them do not add up.
     pub unexplained_in_trial: f64,
     /// Steps in order.
     pub steps: Vec<StepSummary>,
@@ -215,7 +215,6 @@ pub struct LatencyBreakdown {
 pub struct StepSummary {
     pub from: HopPoint,
     pub to: HopPoint,
-    /// Part of the round trip.
     pub leg: Leg,
     pub kind: StepKind,
     /// Description, e.g. `VXLAN encapsulation`, `server wake-up`.

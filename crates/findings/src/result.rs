@@ -22,7 +22,7 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ResultSummary {
     pub id: String,
-    /// Display name: the path, the levels and, if the run has several, the workload.
+    /// Display name: the path, the levels and, in runs with several workloads, the workload.
     pub label: String,
     pub path: String,
     pub layers: Vec<String>,
@@ -69,11 +69,11 @@ pub struct ResultSummary {
     pub devices: Vec<DeviceState>,
     /// Largest IP packet that passed end to end without fragmentation. `None` if it was not probed.
     pub path_mtu: Option<u32>,
-    /// The strongest warning of each kind, and the number of trials with it.
+    /// The strongest warning of each kind, and the number of trials with that kind.
     pub warnings: Vec<(ValidityWarning, u32)>,
 }
 
-/// Instructions of related functions. Groups are disjoint and add up to the mean over the trials.
+/// Instructions executed by related functions. Groups are disjoint and add up to the trials' mean total.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct InstructionGroup {
     /// Name of the group, e.g. `TCP`, or a kernel module such as `veth`.
@@ -211,7 +211,7 @@ pub struct BalloonSummary {
     pub first: f64,
     /// Fraction of the time during which the guest touched the memory, from 0 to 1.
     pub touching: f64,
-    /// Bytes that the host gained per byte taken from the guest, or that were populated per byte returned.
+    /// Bytes gained by the host per byte taken from the guest, or bytes populated per byte returned.
     pub resident_per_byte: f64,
     /// Longest stall of the guest in any trial, in nanoseconds.
     pub longest_stall: f64,

@@ -24,7 +24,7 @@ pub const SINGLE_SCHEMA: u32 = 1;
 pub struct SingleMeasurement {
     /// [`SINGLE_SCHEMA`] at the time of writing.
     pub schema: u32,
-    /// Version of plumb that measured.
+    /// Version of plumb that made the measurement.
     pub tool: String,
     pub started: UnixMillis,
     /// Peer as given by the user, e.g. `10.0.0.2:5201`.
@@ -38,7 +38,7 @@ pub struct SingleMeasurement {
     pub verdict: SingleVerdict,
     /// The measurement. `None` if no data arrived.
     pub outcome: Option<SingleOutcome>,
-    /// CPU cost. The cost of a peer on another machine is zero.
+    /// CPU cost. Counts a peer on another machine as zero.
     pub cpu: CpuCost,
     /// Effective socket settings of each known end.
     pub sockets: Vec<EndSocket>,
@@ -121,7 +121,7 @@ pub struct SingleRate {
     /// Mean rate, in the unit of the outcome.
     pub rate: f64,
     /// `None` if there are too few intervals, or if there is a level shift. For a stream, only the receiver's rate
-    /// has one, or the sender's if the receiver reported only a total.
+    /// has a spread, or only the sender's if the receiver reported just a total.
     pub spread: Option<Spread>,
 }
 
@@ -156,6 +156,6 @@ pub struct SingleLevels {
     pub high: f64,
     /// Fraction of the samples at the upper level, from 0 to 1.
     pub share_high: f64,
-    /// Whether the threads were unpinned. This is the usual cause.
+    /// Whether the threads were unpinned, the usual cause.
     pub unpinned: bool,
 }

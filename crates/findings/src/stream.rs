@@ -51,7 +51,7 @@ pub struct DatagramSummary {
     pub sent: u64,
     /// Datagrams received, excluding duplicates.
     pub received: u64,
-    /// Datagrams received per second over all flows, as the median over the trials.
+    /// Datagrams received per second across all flows. Median over the trials.
     pub rate: f64,
     pub lost: u64,
     /// Fraction of the expected datagrams that were lost, from 0 to 1.

@@ -54,11 +54,12 @@ pub struct TracedCall {
     pub threads: u32,
     /// Calls per second of the trace.
     pub rate: f64,
-    /// Fraction of all threads' time in system calls, from 0 to 1. `None` if calls were not timed.
+    /// This row's fraction of the time that all threads spent in system calls, from 0 to 1. `None` if calls were not
+    /// timed.
     pub share: Option<f64>,
     /// Mean time per call.
     pub per_call: Option<Nanos>,
-    /// Upper bound of the 99th percentile, as a power of two. `None` if calls were not timed.
+    /// Upper bound of the 99th percentile of call times, a power of two. `None` if calls were not timed.
     pub p99_below: Option<Nanos>,
 }
 
@@ -89,7 +90,6 @@ pub struct TracedPace {
     pub interval: Option<Interval>,
 }
 
-/// CPU attribution of a trace.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TracedCpu {
     /// How CPU time was attributed.
@@ -100,7 +100,7 @@ pub struct TracedCpu {
     pub shares: Vec<TracedShare>,
     /// Sum over the owners, in CPUs.
     pub explained: f64,
-    /// Busy time in /proc/stat, in CPUs. `None` if the trace is too short for its 10 ms ticks.
+    /// Busy time in /proc/stat, in CPUs. `None` if the trace is too short for that file's 10 ms ticks.
     pub busy: Option<f64>,
     pub steal: f64,
 }
@@ -150,9 +150,9 @@ pub struct CallComparison {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ConsumerComparison {
     pub consumer: CpuConsumer,
-    /// CPUs in A.
+    /// CPUs used in A.
     pub a: f64,
-    /// CPUs in B.
+    /// CPUs used in B.
     pub b: f64,
     /// Ratio of the CPU times, B/A. `None` if the owner used no CPU time in A.
     pub ratio: Option<f64>,

@@ -32,7 +32,6 @@ pub struct Configuration {
     pub half_round_trips: bool,
     /// Whether the configuration meets all requirements.
     pub compliance: Compliance,
-    /// One per requirement.
     pub judgements: Vec<Judgement>,
 }
 
@@ -52,7 +51,7 @@ pub struct Judgement {
     pub compliance: Compliance,
     /// The deciding value, in base units. `None` if not measured.
     pub value: Option<f64>,
-    /// Why an unclear requirement is undecided.
+    /// Why compliance is unclear.
     pub reason: Option<UnclearReason>,
 }
 

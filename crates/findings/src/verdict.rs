@@ -12,14 +12,13 @@ use crate::{
     estimate::{Comparison, Difference, Estimate, Interval},
 };
 
-/// The answer of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct RunVerdict {
     pub conclusion: Conclusion,
     /// Causes that counters prove, even if the values vary a lot.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<Statement>,
-    /// Further findings that make values unreliable. Findings about the values shown here come first.
+    /// Other findings that make values unreliable. Findings about the values shown here come first.
     pub cautions: Vec<Statement>,
     /// The most decisive workload first.
     pub workloads: Vec<WorkloadVerdict>,
@@ -72,7 +71,7 @@ pub struct WorkloadVerdict {
     pub order: ValueOrder,
     /// Two values, or one value if there is a single result.
     pub values: Vec<ResultValue>,
-    /// Factor levels that all of these values have.
+    /// Factor levels that all of these values share.
     pub levels: BTreeMap<String, String>,
     /// Cost of each layer, starting with the lowest.
     pub layers: Vec<LayerCost>,
@@ -178,7 +177,7 @@ pub struct NextStep {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Trust {
     pub grade: Grade,
-    /// Facts that limit the trust in the run. Not all of them lower the grade.
+    /// Facts that limit trust in the run. Not all of them lower the grade.
     pub reasons: Vec<TrustReason>,
 }
 
@@ -254,7 +253,6 @@ pub struct ComparisonCount {
     pub open: u32,
 }
 
-/// The answer of a single measurement.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SingleVerdict {
     pub metric: Metric,

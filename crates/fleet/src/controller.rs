@@ -61,7 +61,7 @@ impl Controller {
     }
 
     /// Stops a member from starting further agents, or undoes this. Fails if the member is missing or ambiguous, or
-    /// refuses.
+    /// if it refuses.
     pub fn drain(&self, member: &str, drain: bool) -> Result<(), FleetError> {
         self.order(member, Task::Drain(drain), &OrderReply::Done)
     }

@@ -1,4 +1,4 @@
-//! Connects to a NATS server: TLS if required, and the handshake.
+//! Connects to a NATS server: starts TLS if required, then performs the handshake.
 
 use std::{io, sync::Arc, time::Duration};
 

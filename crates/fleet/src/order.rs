@@ -87,7 +87,10 @@ impl Obeyed {
         }
         let order: Order = serde_json::from_str(&signed.order).map_err(|error| error.to_string())?;
         if order.controller != controller || order.member != member {
-            return Err(format!("the order is from `{}` to `{}`", order.controller, order.member));
+            return Err(format!(
+                "the signed order is from `{}` to `{}`, not from `{controller}` to `{member}`",
+                order.controller, order.member
+            ));
         }
         if !(now..=now + 2 * LIFETIME).contains(&order.expires) {
             let seconds = (now - (order.expires - LIFETIME)) / 1000;

@@ -13,7 +13,7 @@ use crate::{
 /// The prefix of orders. The same key also signs servers' nonces, which contain no spaces.
 const ORDER: &[u8] = b"plumb order\n";
 const SESSION: &[u8] = b"plumb session\n";
-/// The size of an Ed25519 signature, followed by the size of a message number.
+/// The size of an Ed25519 signature.
 const SIGNATURE: usize = 64;
 const NUMBER: usize = 8;
 

@@ -31,7 +31,7 @@ pub(crate) struct Collector {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct LineOutcome {
-    /// Documents that end on this line, with the lines of each. Some writers put `}{` between documents or wrap them in
+    /// Documents that end on this line, with their line ranges. Some writers put `}{` between documents or wrap them in
     /// an array.
     pub(crate) documents: Vec<(String, RangeInclusive<u64>)>,
     pub(crate) broken: Option<RangeInclusive<u64>>,

@@ -175,7 +175,7 @@ fn join(flows: &mut Vec<Flow>, mut of_server: Vec<Flow>) {
             flow.receiver = other.receiver;
         }
     }
-    // Connections that only the server's log contains carried data, too.
+    // Connections that appear only in the server's log also carried data.
     flows.append(&mut of_server);
     flows.sort_by_key(|flow| flow.direction);
     let mut counts = [0, 0];

@@ -1,5 +1,4 @@
-//! The end and direction that a stream's rate comes from, and the range of a test's values, which shows whether tests
-//! agree.
+//! Determines which end and direction a stream's rate comes from, and whether the value ranges of tests agree.
 
 use std::fmt;
 

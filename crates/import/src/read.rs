@@ -266,7 +266,7 @@ impl<'a, E> Reader<'a, E> {
             return Err(ImportError::Empty { name: name.to_owned() });
         }
         if self.more_notes > 0 {
-            self.notes.push(format!("{} similar notes are not shown", self.more_notes));
+            self.notes.push(format!("{} more notes are not shown", self.more_notes));
         }
         let (name, number) = (name.to_owned(), lines.number);
         if self.found.is_empty() {

@@ -1,6 +1,7 @@
 //! Parses the table of `strace -c`: calls, errors and time per system call (strace(1), "-c, --summary-only").
 //!
-//! The seconds are kernel CPU time unless `-w` was given. Only the times of sleeping calls show this.
+//! The seconds are kernel CPU time unless `-w` was given. Only the times of sleeping calls show
+//! whether it was.
 
 use units::Nanos;
 

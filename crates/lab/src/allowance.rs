@@ -7,17 +7,17 @@ use workload::{Metric, WorkloadSettings};
 
 /// Enough for greetings, replies without samples, and the state of a few devices.
 pub(crate) const USUAL: usize = 256 << 10;
-/// The length of a report without its series. On a large machine, most of it consists of times per CPU.
+/// The maximum length of a report without its series. On a large machine, most of a report consists of times per CPU.
 const REPORT: usize = 1 << 20;
-/// The length of the function list of a guest's kernel. For a Debian kernel, it is 4 MiB.
+/// The maximum length of a guest kernel's function list. A Debian kernel's list is 4 MiB long.
 const SYMBOLS: usize = 32 << 20;
-/// The length of one interval of a stream's connection if all numbers have their maximum length.
+/// The length of one interval of a stream connection, if all its numbers have the maximum length.
 const SAMPLE: usize = 1 << 10;
 const HISTOGRAM: usize = 32 << 10;
 /// The number of additional intervals. The two ends wait for each other, so they may record more intervals
 /// than requested.
 const FURTHER: u64 = 16;
-/// The length of the queue for messages from all agents. An agent blocks until its last message is read.
+/// The length of the queue for messages from all agents. While it is full, agents block.
 pub(crate) const WAITING: usize = 2;
 
 pub(crate) fn answer_to(order: &Order, served: Option<&WorkloadSettings>) -> usize {

@@ -19,8 +19,7 @@ use crate::{
     vm_balloon::{VmBalloon, failed},
 };
 
-/// The timeout for orders that touch all guest memory, which takes long in an emulated machine on a busy
-/// host.
+/// The timeout for orders that touch all guest memory. In an emulated machine on a busy host, this takes long.
 const LONG: Duration = Duration::from_secs(300);
 const SHOW_INTERVAL: Duration = Duration::from_millis(100);
 
@@ -75,15 +74,15 @@ impl VmAgent<'_> {
                 self.ask(MemoryOrder::TouchFree)?;
                 Ok(load.memory)
             }
-            // The guest holds all other free memory, and memory that was given back has no pages on the host,
-            // so the trial takes only untouched memory.
+            // The guest holds all other free memory. The returned memory has no pages on the host, so the trial takes
+            // only untouched memory.
             (BalloonMove::Shrink, false) => {
                 self.resize(balloon, load.memory)?;
                 self.ask(MemoryOrder::Hold)?;
                 self.resize(balloon, Bytes(0))?;
                 Ok(load.memory)
             }
-            // The guest holds all other free memory, so it touches exactly the memory that is given back.
+            // The guest holds all other free memory, so it touches exactly the memory that is returned.
             (BalloonMove::Grow, _) => {
                 self.resize(balloon, load.memory)?;
                 self.ask(MemoryOrder::Hold)?;

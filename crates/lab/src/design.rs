@@ -28,7 +28,7 @@ use group::{Group, Standing};
 use judged::Judged;
 use observations::Observations;
 
-/// A baseline gets more trials only if it is itself a contender.
+/// A baseline with this many pairs of trials is measured twice per block only if it is itself a contender.
 const NOISE_PAIRS: usize = 5;
 
 #[derive(Debug)]

@@ -9,12 +9,12 @@ use crate::placement::Cpus;
 
 /// A trial is disturbed if other work uses at least this fraction of the available CPU time.
 const BOUND: f64 = 0.05;
-/// An unpinned trial is undisturbed if other work leaves at least this many times the CPUs that the trial keeps
+/// An unpinned trial is undisturbed if other work leaves at least this many CPUs for each CPU that the trial keeps
 /// busy.
 const ROOM: f64 = 2.0;
 /// The minimum number of CPUs that a trial is assumed to keep busy, one per end.
 const ENDS: f64 = 2.0;
-/// Processes that use fewer CPUs are not listed.
+/// Processes that use fewer CPUs than this are not listed.
 const NAMED: f64 = 0.01;
 const MOST_NAMED: usize = 3;
 
@@ -44,7 +44,7 @@ fn anywhere(around: &AttributedCpu) -> f64 {
     if left >= ROOM * kept_busy { 0.0 } else { others / f64::from(around.cpus.max(1)) }
 }
 
-/// Returns the other work on the pinned CPUs: their busy time, except that of the trial's threads and softirqs.
+/// Returns the other work on the pinned CPUs: their busy time minus that of the trial's threads and softirqs.
 fn on_pinned(usage: &CpuUsage, around: &AttributedCpu, pinned: &BTreeSet<u32>) -> f64 {
     let machine = &usage.machine;
     let there: Vec<_> = machine.by_cpu.iter().filter(|cpu| pinned.contains(&cpu.cpu)).collect();

@@ -126,8 +126,8 @@ pub(crate) fn reserve(
             return Err(RunError::Occupied { host: host.to_string(), interface, by: holder });
         }
         release(&hosts[..taken], agents, observer)?;
-        // If this host can be reserved alone, one of the others is the same machine. Otherwise, the agent of a
-        // killed controller still has the reservation, and is about to exit.
+        // If this host can be reserved alone, one of the others is the same machine. Otherwise, the agent of a killed
+        // controller still holds the reservation and is about to exit.
         if is_own && matches!(reserve_each(&[host], agents, by)?, Reservation::Granted { .. }) {
             return Err(same_machine(host, &hosts[..taken]));
         }

@@ -36,7 +36,7 @@ const BOOTS: u32 = 40;
 /// The time allowed for removing the lab after an interrupt.
 const LAST_PATIENCE: Duration = Duration::from_secs(20);
 const POLL: Duration = Duration::from_millis(50);
-/// Functions with a smaller share of a trial's instructions are not recorded.
+/// Functions with less than this share of a trial's instructions are not recorded.
 const LEAST_SHARE: f64 = 0.0002;
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -265,8 +265,7 @@ impl Watcher {
             }
             Err(error) => {
                 self.lost = Some(error);
-                // End the agent, because a slow agent would leave its probes loaded and slow down trials
-                // without probes.
+                // End the agent: a slow agent would leave its probes loaded and slow down other trials.
                 self.agents.end(&self.host);
                 Ok(None)
             }

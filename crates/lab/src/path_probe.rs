@@ -37,7 +37,7 @@ impl<'a> Probe<'a> {
         Self { token: token(), path, family, mtu }
     }
 
-    /// A path with a black hole may even lose packets of the minimum size that IPv6 requires.
+    /// A path with a black hole may lose even packets of the minimum size that IPv6 requires.
     fn smallest(path: &'a Path, second: Option<Family>) -> Vec<Self> {
         let probe = |family| Self::new(path, family, Family::Ipv4.least_mtu());
         [Some(None), second.map(Some)].into_iter().flatten().map(probe).collect()
@@ -81,7 +81,8 @@ impl TrialRunner<'_> {
         })
     }
 
-    /// Checks on all paths at once whether unfragmented packets of this size, and of one byte more, arrive.
+    /// Checks on all paths at once whether unfragmented packets of this size arrive, and whether packets one byte
+    /// larger do.
     pub(crate) fn probe_paths(&mut self, probes: Vec<Probe<'_>>) -> Result<Vec<MtuResult>, RunError> {
         let results = self.send_probes(&probes);
         if results.is_err() {

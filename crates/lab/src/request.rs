@@ -35,7 +35,6 @@ pub struct Request<'a> {
 
 #[derive(Debug, Clone, Copy)]
 pub struct InsideHypervisor<'a> {
-    /// Why the run takes place there.
     pub(crate) reason: &'a str,
     pub(crate) timeout_factors: TimeoutFactors,
 }

@@ -4,7 +4,7 @@ use std::fs;
 
 /// The boot time of a virtual hypervisor on a machine with little other work, in seconds.
 const USUAL_BOOT: f64 = 20.0;
-/// For orders to agents: emulation is slow, and an emulated machine cannot tell how long it got no CPU.
+/// For orders to agents: emulation is slow, and an emulated machine does not know how long it got no CPU time.
 const EMULATED: u32 = 10;
 
 /// Factors for the timeouts of guests' boots and of orders to agents.

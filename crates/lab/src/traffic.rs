@@ -18,7 +18,7 @@ use crate::{
 };
 
 const OPEN: &str = "open the server";
-/// Messages are counted in batches of up to this time, so one batch would distort a shorter interval.
+/// Messages are counted in batches of up to this length, so one batch would distort a shorter interval.
 const MIN_SHOWN: Nanos = Nanos::from_millis(50);
 /// The time that a trial takes beyond its traffic: connecting (10 s on a lossy path), draining (5 s at each
 /// end) and reporting.
@@ -132,8 +132,8 @@ impl TrialRunner<'_> {
         self.watcher.as_mut().filter(|_| exchange.probed)
     }
 
-    /// An end in a virtual machine is represented by the machine's monitor. If both ends share a host, the client owns
-    /// it. Unused machines belong to the run.
+    /// An end in a virtual machine is represented by the machine's monitor. If both ends share a host, its processes
+    /// count as the client's. Those of unused machines count as plumb's.
     pub(crate) fn ends(&self, path: &Path) -> Vec<Subject> {
         let is_vm = |host| self.lab_handle.lab.vm(host).is_some();
         let of = |host, [plain, vm]: [CpuConsumer; 2]| {

@@ -83,7 +83,7 @@ impl TrialRunner<'_> {
         Ok(())
     }
 
-    /// A single trial is skipped if a host refused its packets.
+    /// Skips a trial that runs alone if a host refused its packets.
     fn refused_paths(
         &mut self,
         trials: &mut [TrialInProgress<'_>],

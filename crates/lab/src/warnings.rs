@@ -15,7 +15,7 @@ use workload::{
 const STOLEN: f64 = 0.02;
 /// How far the duration of a trial may deviate from the requested one, as a fraction.
 const TOLERANCE: f64 = 0.1;
-/// Shorter gaps are ordinary scheduling delays.
+/// Gaps shorter than this are ordinary scheduling delays.
 const SHORTEST_STALL: Nanos = Nanos::from_millis(100);
 /// The time slice of a thread under contention (base_slice_ns in the kernel, 3 ms with few CPUs).
 const TIME_SLICE: Nanos = Nanos::from_millis(4);

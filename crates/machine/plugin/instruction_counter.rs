@@ -1,9 +1,8 @@
 //! A QEMU plugin that counts executed instructions per code block, and writes the counts of measured windows.
 //!
-//! A program in the guest marks the start and end of each window with a NOP, and requests the counts of the
-//! last window with a third NOP (`sys::counted_window`). The plugin needs one vCPU on one thread. It has no
-//! dependencies, not even `std`, so that it loads with any C library. Declarations:
-//! include/qemu/qemu-plugin.h of QEMU 7.2, API version 1.
+//! A program in the guest marks the start and end of each window with a NOP, and uses a third NOP to request the last
+//! window's counts (`sys::counted_window`). The plugin needs one vCPU on one thread. It has no dependencies, not even
+//! `std`, so that it loads with any C library. Declarations: include/qemu/qemu-plugin.h of QEMU 7.2, API version 1.
 #![no_std]
 
 use core::{

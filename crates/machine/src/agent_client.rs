@@ -1,4 +1,4 @@
-//! Sends orders to an agent and receives its messages on a separate thread.
+//! Sends orders to an agent, and receives its messages on a separate thread.
 
 use std::{io::Write, thread, time::Duration};
 

@@ -59,8 +59,7 @@ impl Drop for CpuQuota {
     }
 }
 
-/// Succeeds if the cgroup exists. A killed run leaves its cgroup behind, and a later agent may get the same
-/// PID.
+/// Also succeeds if the cgroup exists: a killed run leaves its cgroup behind, and a later agent may get the same PID.
 fn create(directory: &Path) -> io::Result<()> {
     match fs::create_dir(directory) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),

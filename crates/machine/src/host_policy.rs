@@ -47,7 +47,7 @@ impl HostPolicy {
                 Some(rate) if rate <= most => {}
                 Some(rate) => {
                     return Err(format!(
-                        "its policy limits trials to {most}, but this one sends {rate}; lower its `rate`"
+                        "its policy limits trials to {most}, but this one sends {rate}; lower the workload's `rate`"
                     ));
                 }
                 None => {
@@ -59,7 +59,7 @@ impl HostPolicy {
         }
         match (self.duration, load.flows_for()) {
             (Some(most), Some(time)) if time > most => Err(format!(
-                "its policy limits trials to {most}, but this one takes {time}; shorten its `duration`"
+                "its policy limits trials to {most}, but this one takes {time}; shorten the workload's `duration`"
             )),
             (Some(most), None) => Err(format!(
                 "its policy limits trials to {most}, but this one ends after a number of bytes; set `duration` in the \

@@ -122,7 +122,7 @@ pub struct Condition {
 
 const STORE: &str = "PLUMB_DB";
 
-/// Creates a command with only `PATH`, because a guest may take over the program.
+/// Creates a command with only `PATH` in its environment, because a guest may take over the program.
 fn without_environment(program: impl AsRef<OsStr>) -> Command {
     const PATH: &str = "PATH";
     let mut command = Command::new(program);

@@ -16,7 +16,7 @@ pub struct Namespace {
     program: PathBuf,
     arguments: Vec<String>,
     cgroups: Vec<PathBuf>,
-    // Dropped before the quota, because a removed cgroup must be empty.
+    // Dropped before the quota, because a cgroup can be removed only if it is empty.
     agent: AgentProcess,
     cpu_quota: Option<CpuQuota>,
 }

@@ -45,7 +45,7 @@ use crate::{
 };
 
 pub(crate) const PROGRAM: &str = "qemu-system-x86_64";
-/// Marks uncertain entries of a kernel stack trace, which are most lines of a panic.
+/// Marks uncertain entries of a kernel stack trace. Most lines of a panic are such entries.
 const UNSURE: &str = "]  ? ";
 /// QEMU prints this for every CPU feature that it does not emulate.
 const NO_CPU_FEATURE: &str = "TCG doesn't support requested feature";

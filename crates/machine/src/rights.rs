@@ -59,8 +59,8 @@ pub const CAPABILITY_USES: &[CapabilityUse] = &[
     CapabilityUse {
         capabilities: &["CAP_NET_BIND_SERVICE"],
         or: None,
-        used_for: "`plumb server` at a port below 1024",
-        without: "ports from 1024 on",
+        used_for: "`plumb server` on a port below 1024",
+        without: "ports 1024 and above",
     },
 ];
 

@@ -125,7 +125,7 @@ impl Ssh {
         }
     }
 
-    /// Copies the program, which gets its final name only after its hash has been checked.
+    /// Copies the program under a temporary name, checks its hash, and renames it.
     fn install(&mut self) -> Result<(), MachineError> {
         let (input, output) = self.run(&script::install(&self.program))?;
         let copied = Arc::new(AtomicUsize::new(0));

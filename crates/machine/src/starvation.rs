@@ -14,7 +14,7 @@ pub struct Wait {
 }
 
 impl Wait {
-    /// `starved` is [`Machine::starved`](crate::Machine::starved) now. [`Self::exceeds`] needs its value then.
+    /// `starved` is the current value of [`Machine::starved`](crate::Machine::starved).
     #[must_use]
     pub fn begin(starved: Duration) -> Self {
         Self { since: Instant::now(), starved }

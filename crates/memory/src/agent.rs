@@ -15,7 +15,7 @@ use crate::{
     resident::Resident,
 };
 
-/// Batches are small, so that a reset of the guest loses little memory in transit.
+/// Batches are small, so that little memory in transit is lost if the guest resets.
 const BATCH: u64 = 64 << 20;
 const MEMORY: &str = "memory";
 const TREE: &str = "human-monitor-command";

@@ -40,7 +40,7 @@ pub struct Resize {
     pub moved: Bytes,
     pub first: Nanos,
     pub elapsed: Nanos,
-    /// In each interval, the same amount of memory moved. A fast resize has fewer intervals.
+    /// The same amount of memory moved in each interval. A fast resize has fewer intervals than a slow one.
     pub intervals: Vec<BalloonInterval>,
 }
 

@@ -24,7 +24,7 @@ pub enum MemoryError {
     #[error("the guest returned an invalid block {block:#x}: {reason}; no more of its memory is freed")]
     NotIts { block: u64, reason: &'static str },
     #[error(
-        "{damaged} of {guarded} of retained guest memory was damaged, because memory in use was freed. Do not use this method \
+        "retained guest memory was damaged ({damaged} of {guarded}), because memory in use was freed. Do not use this method \
          on this machine, and please report this"
     )]
     Damaged { damaged: Bytes, guarded: Bytes },

@@ -1,4 +1,4 @@
-//! Samples the memory of running virtual machines, and moves it between them. Each method has its own file.
+//! Samples the memory of running virtual machines, and moves it between them.
 
 mod agent;
 mod agent_link;

@@ -52,7 +52,7 @@ pub struct RunningVm {
 /// Unknown values are `None`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GuestMemory {
-    /// The initial memory minus the taken memory, as seen by the host.
+    /// The initial memory minus the memory taken, as seen by the host.
     pub size: Bytes,
     pub slow: Bytes,
     pub resident: Option<Bytes>,
@@ -63,7 +63,6 @@ pub struct GuestMemory {
     pub refaults_per_second: Option<f64>,
     /// PSI: the fraction of time in which some task was stalled on memory.
     pub pressure: Option<Share>,
-    /// Where the access data comes from, and the reason if there is none.
     pub source: AccessSourceKind,
     pub no_accesses_reason: Option<String>,
     pub nodes: Vec<NodeMemory>,
@@ -116,7 +115,7 @@ impl GuestMemory {
         })
     }
 
-    /// `machine` is the VM's total memory. Adds nothing if a number is impossible, and returns the first such number as
+    /// `machine` is the VM's total memory. If a number is invalid, adds nothing and returns the first such number as
     /// an error.
     fn take_in(&mut self, telemetry: MemoryTelemetry, slow: &[u32], machine: Bytes) -> Result<(), String> {
         let seconds = telemetry.elapsed.seconds();
@@ -142,8 +141,8 @@ impl GuestMemory {
 }
 
 impl RunningVm {
-    /// Locks the machine if its memory is to be moved, and enables balloon statistics at this interval, but at most
-    /// once per second. Fails if the monitor has another client, or if another process is moving the memory.
+    /// Locks the machine if its memory is to be moved, and enables balloon statistics at `interval`, but at most once
+    /// per second. Fails if the monitor has another client, or if another process is moving the memory.
     pub fn open(access: &VmAccess, interval: Duration) -> Result<Self, MemoryError> {
         let monitor = Monitor::open(&access.qmp, &access.stop)?;
         let pid = monitor.listener();

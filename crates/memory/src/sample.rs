@@ -86,7 +86,7 @@ impl MemorySample {
         }
         let impossible = |tiers: &Tiers| tiers.fast > MOST_MEMORY || tiers.slow > MOST_MEMORY;
         match self.moves.iter().find(|step| impossible(&step.from) || impossible(&step.to)) {
-            Some(step) => Err(format!("`{}`: impossible move", step.vm)),
+            Some(step) => Err(format!("`{}`: invalid move", step.vm)),
             None => Ok(()),
         }
     }
@@ -106,10 +106,10 @@ impl VmSample {
 
     fn check(&self) -> Result<(), String> {
         if let Some(total) = self.total.filter(|total| *total > MOST_MEMORY) {
-            return Err(format!("impossible memory size: {total}"));
+            return Err(format!("invalid memory size: {total}"));
         }
         if let Some(hits) = self.dram_hits.filter(|hits| !(0.0..=1.0).contains(&hits.0)) {
-            return Err(format!("impossible fraction of accesses: {} is not between 0 and 1", hits.0));
+            return Err(format!("invalid fraction of accesses: {} is not between 0 and 1", hits.0));
         }
         self.memory().map_or(Ok(()), |memory| memory.check(MOST_MEMORY))
     }

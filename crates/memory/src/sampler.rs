@@ -11,7 +11,7 @@ use crate::{
     sample::MemorySample,
 };
 
-/// Extra time for the first report of memory accesses. DAMON needs 4 s, and more on a busy machine.
+/// Extra time for the first report of memory accesses. DAMON needs 4 s, or longer on a busy machine.
 const FIRST_REPORTS: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]

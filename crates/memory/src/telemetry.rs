@@ -1,4 +1,4 @@
-//! Telemetry about a machine's memory. Each access source has its own file.
+//! Telemetry about a machine's memory.
 
 mod damon;
 mod guest;

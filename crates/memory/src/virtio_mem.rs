@@ -74,6 +74,6 @@ pub(crate) fn devices(monitor: &mut Monitor) -> Result<Vec<Device>, MemoryError>
     };
     devices.filter(possible).ok_or_else(|| MemoryError::Strange {
         command: QUERY,
-        answer: "virtio-mem devices of impossible sizes".to_owned(),
+        answer: "virtio-mem devices with invalid sizes".to_owned(),
     })
 }

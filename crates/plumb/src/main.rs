@@ -1,5 +1,5 @@
-//! Selects a role: the command line, an agent, or a guest's first process. The latter acts as an agent or executes a
-//! nested run.
+//! Selects a role: the command line, an agent, or a guest's first process. A guest's first process acts as an agent
+//! or executes a nested run.
 #![expect(clippy::disallowed_macros, reason = "an agent's last output goes to standard error")]
 
 use std::{

@@ -40,7 +40,7 @@ fn main() -> ExitCode {
         }
     }
     println!("1,000 VMs, 300 intervals, the first {} not counted; seeds {seeds:?}.", run::SETTLED);
-    println!("Means over the seeds, and half the range.\n");
+    println!("Means across the seeds, ± half the range.\n");
     let wanted = scenario::ALL.iter().filter(|scenario| scenario.name.contains(&only));
     let shown: Vec<Shown> = wanted.map(|scenario| simulated(scenario, &seeds)).collect();
     compared("VM-intervals on target, %", &shown, |outcome| 100.0 * outcome.on_target);
@@ -101,7 +101,7 @@ fn spread(values: &[f64]) -> String {
 }
 
 fn own(shown: &[Shown]) {
-    println!("This policy, sums over the seeds:\n");
+    println!("This policy, sums across the seeds:\n");
     println!("{:<16}{:>12}{:>12}{:>16}{:>16}", "", "moves", "reversals", "median decision", "longest");
     for scenario in shown {
         let ours = || scenario.outcomes.iter().map(|seed| &seed[0]);

@@ -110,7 +110,7 @@ mod tests {
             prop_assert!(!Level::highest(&claims, capacity(1.001), HEADROOM, true).is_short());
         }
 
-        /// Reduced claims above their floors get the same amount per unit of weight.
+        /// Reduced claims above their floors get the same DRAM per unit of weight.
         #[test]
         fn shares_shortfall_by_weight(claims in claims(), part in 0.05..0.95_f64) {
             let (floors, needs) = (sum(&claims, |claim| claim.floor), sum(&claims, Claim::bounded_need));

@@ -6,8 +6,8 @@ use units::Bytes;
 
 /// A squeeze counts as recent for this many decisions, because PSI is an average over ten seconds.
 const RECENT: u32 = 3;
-/// How many decisions must pass without pressure before the next squeeze. It doubles if a squeeze causes pressure again,
-/// and halves after a successful squeeze.
+/// Number of decisions without pressure before the next squeeze. It doubles if a squeeze causes pressure again, and
+/// halves after a successful squeeze.
 const FIRST_REST: u32 = 16;
 const LONGEST_REST: u32 = 4096;
 
@@ -17,7 +17,7 @@ pub(crate) struct Guard {
     rest: u32,
     length: u32,
     squeezed: Option<Squeeze>,
-    /// The need of a VM that has no access data, inferred from its pressure.
+    /// The VM's need, inferred from its pressure.
     need: Bytes,
 }
 

@@ -8,12 +8,11 @@ use crate::observation::HeatClass;
 const MOST_POINTS: usize = 48;
 /// The first tolerance, as a fraction of accesses. It doubles until the curve is short enough.
 const TOLERANCE: f64 = 1e-5;
-/// This fraction of accesses is ignored, because the running average of memory that was ever touched never decays to
-/// zero.
+/// This fraction of accesses is ignored, because the running average of accesses never decays to zero.
 const TAIL: f64 = 1e-4;
 
-/// The fraction of accesses served by an amount of DRAM that holds the hottest memory. The curve is increasing, concave
-/// and piecewise linear.
+/// The fraction of accesses served by DRAM that holds the hottest memory, as a function of the DRAM's size. The curve
+/// is increasing, concave and piecewise linear.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<(f64, f64)>", into = "Vec<(f64, f64)>")]
 pub(crate) struct Curve {
@@ -77,8 +76,8 @@ impl Curve {
         Self::thinned(places.into_iter().map(mean).collect())
     }
 
-    /// Returns the curve for DRAM that holds the hottest memory in a fraction `placement`, and a random sample in the
-    /// rest. A placement of 1 gives this curve, and 0 gives a straight line.
+    /// Returns the curve for DRAM of which a fraction `placement` holds the hottest memory, and the rest a random
+    /// sample. A placement of 1 gives this curve, and 0 gives a straight line.
     pub(crate) fn placed(&self, placement: f64) -> Self {
         let accessed = self.accessed();
         let place = |(x, y): &(f64, f64)| (*x, placement * y + (1.0 - placement) * x / accessed);

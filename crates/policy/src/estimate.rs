@@ -95,7 +95,8 @@ impl Estimate {
         false
     }
 
-    /// Attributes a low hit ratio to idle memory first. If the ratio reaches `target`, the idle memory does not grow.
+    /// Attributes a low hit ratio to idle memory first. If the ratio reaches `target`, the estimated idle memory does
+    /// not grow.
     pub(crate) fn learn_placement(
         &mut self,
         bytes: f64,
@@ -221,7 +222,7 @@ mod tests {
         assert!(learned(&sizes) / sizes[39] > 0.9, "{}", learned(&sizes) / sizes[39]);
     }
 
-    /// Of the VM's 176 MiB, 60 are not accessed. The hot 112 MiB out of 160 get 97 % of the accesses.
+    /// Of the VM's 176 MiB of DRAM, 60 MiB are idle. 112 MiB of the 160 MiB accessed get 97 % of the accesses.
     #[test]
     fn idle_memory_adds_to_the_need() {
         const MIB: f64 = 1_048_576.0;

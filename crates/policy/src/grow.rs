@@ -16,7 +16,7 @@ use crate::{
 pub(crate) struct Want<'a> {
     candidate: &'a Candidate<'a>,
     to: u64,
-    /// Floors and the brake take precedence over targets.
+    /// Set by floors and the brake. They take precedence over targets.
     urgent: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The target memory of each VM, which this and later decisions approach.
+//! The target memory of each VM. This decision and later ones move towards it.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::{
 
 /// A VM keeps this margin above its goal, in standard errors.
 const TO_KEEP: f64 = 3.0;
-/// A VM must be this far below its need to get DRAM, in standard errors. The margin is larger in a shortage, because
+/// To get DRAM, a VM must be this far below its need, in standard errors. The margin is larger in a shortage, because
 /// other VMs lack DRAM too.
 const TO_ASK: f64 = 1.5;
 const TO_ASK_IN_SHORTAGE: f64 = 3.0;

@@ -216,7 +216,7 @@ mod tests {
             "VM `b`: the DRAM floor (9 GiB) is higher than the ceiling (8 GiB); lower the floor or raise the ceiling",
             "VM `b`: memory 17 GiB does not fit its floors and ceilings, 1 GiB to 16 GiB in both tiers together; change the \
                  memory or these limits",
-            "the floors of DRAM add up to 2 GiB, but the capacity is 1 GiB; lower the floors or remove VMs",
+            "the DRAM floors add up to 2 GiB, but the capacity is 1 GiB; lower the floors or remove VMs",
             "smoothing is 0; use a share above 0 and up to 1",
             "headroom is NaN; use a share above 0 and up to 1",
             "step is 0; use a size, e.g. 64MiB",

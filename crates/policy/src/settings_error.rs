@@ -24,7 +24,7 @@ pub enum SettingsError {
     )]
     Memory { vm: String, memory: Bytes, least: Bytes, most: Bytes },
     #[error(
-        "the floors of {tier} add up to {floors}, but the capacity is {capacity}; lower the floors or remove VMs"
+        "the {tier} floors add up to {floors}, but the capacity is {capacity}; lower the floors or remove VMs"
     )]
     FloorsAboveCapacity { tier: &'static str, floors: Bytes, capacity: Bytes },
     #[error("{key} is {value}; use a share above 0 and up to 1")]

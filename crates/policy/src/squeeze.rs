@@ -80,7 +80,7 @@ fn is_above(candidate: &Candidate<'_>) -> bool {
     candidate.has.fast.0 > candidate.vm.most_fast()
 }
 
-/// Takes at most a step, in whole blocks, as far as slow memory has room.
+/// Takes at most one step, in whole blocks, and at most the free slow memory.
 fn squeeze(
     candidate: &Candidate<'_>,
     settings: &Settings,

@@ -1,4 +1,4 @@
-//! Behaviour for single VMs: the brake, stuck guests, and guests with little data.
+//! Tests the behaviour of single VMs: the brake, stuck guests, and guests with little data.
 
 use policy::{
     Basis, Decision, GuestReport, HeatClass, Move, Observation, Reason, Rebalancer, ReportError, Settings,

@@ -10,7 +10,7 @@ use crate::file::line;
 /// The clock source that x86 uses until the TSC is calibrated, about a second after driver initialization
 /// (`tsc_refine_calibration_work` in arch/x86/kernel/tsc.c).
 const PROVISIONAL_CLOCK: &str = "tsc-early";
-/// By this time since boot, in nanoseconds, calibration has ended even after a few failures.
+/// Calibration ends within this time after boot, in nanoseconds, even if it fails a few times.
 const CLOCK_SETTLED_BY: u64 = 10_000_000_000;
 /// The polling interval in nanoseconds. The kernel does not announce a new clock source.
 const CLOCK_ASKED_EVERY: u64 = 20_000_000;

@@ -162,7 +162,7 @@ impl VmReading {
         }
     }
 
-    /// vhost descriptors contain no device name, so only their number helps. With none, no device uses vhost.
+    /// vhost descriptors contain no device name, so only their count helps. With none, no device uses vhost.
     /// With one per queue, all devices use it. Otherwise, the command line decides.
     fn decide_vhost(&self, devices: &mut [VmDevice]) {
         if !self.unread.is_empty() {
@@ -174,7 +174,8 @@ impl VmReading {
             device.vhost = match held {
                 0 => Some(false),
                 held if held == queues => Some(true),
-                // QEMU may fall back to running without vhost, so the command line only proves that vhost is off.
+                // QEMU may fall back to running without vhost, so the command line can prove only that vhost is
+                // off.
                 _ => device.vhost.filter(|on| !on),
             };
         }

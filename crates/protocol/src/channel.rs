@@ -54,7 +54,8 @@ pub enum ChannelError {
     #[error("a message exceeds the limit of {limit} bytes for the requested data")]
     TooLong { limit: usize },
     #[error(
-        "the peer uses protocol {theirs} (plumb {tool}), this side {VERSION}; install the same version of plumb on both"
+        "the peer uses protocol {theirs} (plumb {tool}), but this side uses {VERSION}; \
+         install the same version of plumb on both"
     )]
     Version { theirs: u32, tool: String },
 }

@@ -16,8 +16,8 @@ pub enum MemoryOrder {
     /// Like [`MemoryOrder::TouchFree`], but hold the memory until [`MemoryOrder::Release`].
     Hold,
     Release,
-    /// Start to detect stalls of the guest, and fill free memory with a known pattern. With `compact`, also
-    /// make the kernel compact its memory repeatedly.
+    /// Start detecting guest stalls, and fill free memory with a known pattern. With `compact`, also make the kernel
+    /// compact its memory repeatedly.
     Watch {
         #[serde(default)]
         compact: bool,
@@ -95,12 +95,13 @@ pub struct MemoryTelemetry {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeMemory {
     pub node: u32,
-    /// Whether the host stores the node in slow memory. A guest does not know this, so its value is ignored.
+    /// Whether the host stores the node in slow memory. A guest does not know this, so a value from a guest is
+    /// ignored.
     #[serde(default)]
     pub slow: bool,
     pub size: Bytes,
     pub free: Bytes,
-    /// Memory grouped by its number of accesses, in the source's unit. Empty if accesses were not counted.
+    /// Memory grouped by number of accesses, in the source's unit. Empty if accesses were not counted.
     pub accesses: Vec<AccessClass>,
 }
 

@@ -191,7 +191,7 @@ pub struct EndReport {
     /// Counters for the same period, or `None` if the kernel does not report them.
     pub softnet: Option<SoftnetCounters>,
     pub stalled: Nanos,
-    /// How much a CPU quota slowed this end down. Its field `end` is empty.
+    /// How much a CPU quota slowed this end down. Its `end` field is empty.
     #[serde(default)]
     pub throttled: Option<CpuThrottling>,
 }

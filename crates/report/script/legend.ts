@@ -1,4 +1,4 @@
-// Legend entries show and hide the elements they describe, for any kind of element.
+// Legend entries show and hide the elements they describe.
 
 function makeToggles(picture: Picture): void {
   for (const key of all<SVGElement>(picture.svg, "[data-k]")) {

@@ -119,7 +119,7 @@ pub(crate) fn difference_alone(metric: Metric, value: f64, comparison: &Comparis
     glued(&scale.with_unit(&scale.signed(comparison.difference)))
 }
 
-/// Returns the scale of the less precise value, because it limits the digits of the difference.
+/// Returns the scale of the less precise value, because that value limits the digits of the difference.
 fn scale_of_difference(metric: Metric, value: f64, comparison: &Comparison) -> Scale {
     let scales = [value, value - comparison.difference].map(|value| Scale::of(metric, value));
     let [one, other] = scales;

@@ -78,7 +78,7 @@ pub struct PolicerCounters {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HostCounters {
     pub host: String,
-    /// Connections tracked at the second reading. `None` if the kernel does not report them.
+    /// Connections tracked at the second reading of the counters. `None` if the kernel does not report them.
     pub tracked: Option<u64>,
     /// Packets with translated addresses. Only the first packet of each connection counts. `None` if the rules cannot
     /// be read.
@@ -89,7 +89,7 @@ pub struct HostCounters {
     /// Packets of connections that could not be tracked, e.g. for lack of a NAT port (`insert_failed` of nf_conntrack).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub insert_failed: u64,
-    /// Packets of new connections that did not fit into the connection tracking table (`drop` of nf_conntrack beyond
+    /// Packets of new connections that did not fit into the connection tracking table (`drop` of nf_conntrack minus
     /// `insert_failed`).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub table_full: u64,

@@ -62,7 +62,7 @@ impl AttributedCpu {
 pub enum AttributionSource {
     /// Recorded at each context switch and interrupt. Exact, and separates soft interrupts from the interrupted thread.
     Traced,
-    /// Computed from two readings of /proc, where soft interrupts count for the interrupted thread.
+    /// Computed from two readings of /proc, where soft interrupt time is added to the interrupted thread.
     Sampled,
 }
 

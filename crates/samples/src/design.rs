@@ -31,7 +31,7 @@ pub enum Objective {
     /// The best value per CPU time, among settings within 10 % of the best value.
     #[default]
     Efficient,
-    /// The least CPU time, among settings that reach half of the best value.
+    /// The least CPU time, among settings that reach at least half of the best value.
     LowCpu,
 }
 
@@ -82,9 +82,9 @@ pub enum EndReason {
         /// Half-width of the interval, as a fraction of the median. `None` if there were too few trials.
         reach: Option<f64>,
     },
-    /// The result can no longer be the best or near the knee, so further trials went to other results.
+    /// The result can no longer be the best or near the knee, so the remaining trials went to other results.
     Settled,
-    /// Every comparison of the result is decided: it differs or is within the noise.
+    /// Every comparison of the result is decided: significant or within the noise.
     Clear,
     /// The result is excluded, because nothing arrived in some trials or no trial is usable.
     Unusable { trials: u32 },

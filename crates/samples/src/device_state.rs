@@ -53,7 +53,7 @@ impl fmt::Display for RxTx {
 }
 
 /// Interrupt coalescing, with the parameter names of ethtool(8). In settings, `None` leaves a parameter unchanged. In a
-/// device's state, `None` means that the driver lacks it.
+/// device's state, `None` means that the driver does not support it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Coalescing {
     /// Interrupt delay after a received packet, in microseconds.

@@ -50,8 +50,8 @@ pub struct ProbeResults {
     /// reading.
     #[serde(default)]
     pub syscalls: Vec<SyscallCount>,
-    /// Calls that started during the trial and were still in progress at its end, with their time so far. At most one
-    /// per thread. The counts exclude them.
+    /// Calls that started during the trial and were still in progress at its end, with their time until then. At most
+    /// one per thread. `syscalls` excludes these calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub under_way: Vec<SyscallCount>,
     /// Cost of counting system calls with ptrace; `None` if ptrace was not used.
@@ -80,18 +80,18 @@ pub struct MissingProbe {
     pub reason: String,
 }
 
-/// System calls counted with ptrace, in slices. Between slices are rests, in which the process runs undisturbed.
+/// System calls counted with ptrace, in slices. In the rests between slices, the process runs undisturbed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PtraceSlices {
     /// Total time spent counting. Rates are relative to this time.
     pub counted: Nanos,
-    /// Lower bound of the time that threads were stopped, summed over threads.
+    /// Lower bound of the time for which threads were stopped, summed over threads.
     pub stopped: Nanos,
     /// Complete slices and rests, in order.
     pub slices: Vec<PtraceSlice>,
 }
 
-/// A slice with counting, or a rest.
+/// A slice (with counting) or a rest (without counting).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PtraceSlice {
     pub counting: bool,

@@ -27,7 +27,7 @@ impl Origin {
 pub struct ImportRecord {
     /// The files, in the order in which they were read.
     pub files: Vec<ImportedFile>,
-    /// Notes about missing or ignored parts, as sentences with file and line.
+    /// Sentences about missing or ignored parts of the logs, mostly with file and line.
     pub notes: Vec<String>,
     /// Results that have the same settings as an earlier result but different values, for an unknown reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -30,7 +30,6 @@ struct Head {
 }
 
 impl RunHeader {
-    /// Fails if the record has another schema version.
     pub fn read(text: &str) -> Result<Self, ReadError> {
         refuse_other_schema(serde_json::from_str(text)?)?;
         Ok(serde_json::from_str(text)?)
@@ -44,7 +43,6 @@ impl Trial {
 }
 
 impl RunRecord {
-    /// Fails if the record has another schema version.
     pub fn read(text: &str) -> Result<Self, ReadError> {
         let Head { header } = serde_json::from_str(text)?;
         refuse_other_schema(header)?;

@@ -139,7 +139,7 @@ pub struct WorkloadLimit {
     pub cpus: f64,
     /// The file that contains the quota, or another origin of the limit.
     pub source: String,
-    /// Whether the traffic was subject to the limit, too.
+    /// Whether the limit also applied to the traffic.
     pub shared: bool,
 }
 

@@ -48,7 +48,7 @@ pub struct Trial {
     /// System calls counted by another tool.
     #[serde(default)]
     pub syscalls: Vec<SyscallCount>,
-    /// Data of probes, for a probed trial.
+    /// Probe data of a probed trial.
     #[serde(default)]
     pub observed: Option<ProbeResults>,
     /// Counters of devices and of the machine; `None` if not read.
@@ -83,7 +83,6 @@ pub struct FunctionCount {
 }
 
 impl Trial {
-    /// The metric of this trial's value.
     #[must_use]
     pub fn metric(&self) -> Metric {
         let metric = self.measurement.kind().metric();

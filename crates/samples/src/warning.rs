@@ -48,7 +48,7 @@ pub enum ValidityWarning {
         sent: Bytes,
         received: Bytes,
     },
-    /// An end ran on an emulated machine. Counts are valid, but do not compare times and rates with real hardware.
+    /// An end ran on an emulated machine. Counts are valid, but times and rates are not comparable with real hardware.
     Emulated,
     /// A sender did not reach its rate, or skipped part of its schedule after a stall, because the thread, CPU or path
     /// was too slow.
@@ -85,7 +85,7 @@ pub enum ValidityWarning {
 pub struct Disturber {
     /// Name of the process. `None` for the hypervisor.
     pub process: Option<String>,
-    /// Average number of CPUs that it used.
+    /// Average number of CPUs used.
     pub cpus: f64,
 }
 

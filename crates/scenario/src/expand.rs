@@ -181,7 +181,6 @@ fn result(scenario: &Scenario, path: &Path, workload: &Workload, choice: &[Optio
     if scenario.schedule.ports == Ports::Fixed && scenario.lab.seat(&path.from.host).is_none() {
         ports::fix(&mut varied.load, &path.name, &workload.name);
     }
-    // For single-ended workloads, the first host is the baseline.
     let is_first = path.baseline || (path.is_host() && workload.paths.first() == Some(&path.name));
     let baseline = is_first && choice.iter().all(|level| level.unwrap_or(0) == 0);
     let id = ResultId::new(slug(path, workload, &words));

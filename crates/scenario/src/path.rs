@@ -1,4 +1,4 @@
-//! A path between two endpoints through named layers, or a single host for workloads with a single end.
+//! A path between two endpoints through named layers, or a single host for single-ended workloads.
 
 use std::{collections::BTreeMap, net::IpAddr};
 

@@ -58,6 +58,7 @@ pub enum Ports {
     /// links.
     #[default]
     Fixed,
-    /// Chosen by the kernel: different in each trial, so that these choices contribute to the variation.
+    /// Chosen by the kernel and different in each trial, so that results include the variation between queues, CPUs
+    /// and links.
     Vary,
 }

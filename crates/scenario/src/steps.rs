@@ -9,7 +9,7 @@ use crate::{
     plan::{PlannedResult, Step},
 };
 
-/// Speeds up lookups: all pairs of a thousand hosts have a million results.
+/// Speeds up lookups, because there may be a million results.
 struct Index<'c> {
     results: &'c [PlannedResult],
     layers: BTreeMap<&'c PathName, BTreeSet<Layer>>,

@@ -53,8 +53,7 @@ pub fn of_members(name: &str, members: &[impl AsRef<str>]) -> String {
     format!("{before}{hosts}{FIRST_WORKLOAD}{after}")
 }
 
-/// Shortens a node's name to fit a host name. The cut is in the middle, because the end distinguishes nodes
-/// from pods.
+/// Shortens a node's name to fit a host name. Cuts the middle, because the end distinguishes nodes from pods.
 fn host_name(member: &str, end: &str) -> String {
     let name = member.trim_start_matches(['-', '_']);
     let room = LONGEST - end.len();

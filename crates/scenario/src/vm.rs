@@ -33,7 +33,7 @@ pub struct Vm {
 impl Vm {
     /// The largest number that every board supports (288 in QEMU's hw/i386/microvm.c; 255 on q35 without an IOMMU).
     pub const MOST_VCPUS: u32 = 255;
-    /// The least memory that fits the kernel, the image and a measurement.
+    /// The minimum memory for the kernel, the image and a measurement.
     pub const LEAST_MEMORY: Bytes = Bytes(192 << 20);
     const MEMORY_BLOCK: u64 = 128 << 20;
 

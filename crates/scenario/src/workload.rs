@@ -19,7 +19,7 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// Returns a set, because all pairs of a thousand hosts are a million paths.
+    /// Returns a set, because there may be a million paths.
     pub(crate) fn path_set(&self) -> HashSet<&PathName> {
         self.paths.iter().collect()
     }

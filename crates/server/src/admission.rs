@@ -322,7 +322,7 @@ impl<'scope> EventLoop<'scope, '_> {
         work: impl FnOnce(ServerContext<'_>, &SessionId) + Send + 'scope,
     ) -> Result<()> {
         let context = self.context;
-        // An iperf3 test is ended by its own thread, which can send the reason. Other protocols have no such message.
+        // An iperf3 test is ended by its own thread, because only this thread can send the reason.
         let limit = (!matches!(ingress, Some(Ingress::Streams(_)))).then_some(context.config.limits.duration);
         let held = holdings.clone();
         let work = move |number, stop: &Stop| {
@@ -358,7 +358,7 @@ fn admission(
         .and_then(|()| ledger.places.check(source, 1))
         .and_then(|()| ledger.streams.check(source, streams));
     let alone = !(context.config.queue && sessions.has_test());
-    // UDP streams carry no cookie, so tests from the same peer set up their streams one at a time.
+    // UDP streams carry no cookie, so tests from the same peer set up their streams one test at a time.
     let mixed =
         test.params.transport() == Transport::Udp && sessions.gathering_datagrams(test.peer.ip()).is_some();
     match room {

@@ -33,7 +33,7 @@ impl LoginKeys {
         params.authtoken.as_deref().is_some_and(|token| Claim::may_open(token, &self.key))
     }
 
-    /// Tries both paddings, because the client does not send which one it uses. This takes milliseconds. Each token is
+    /// Tries both paddings, because the client does not say which one it uses. This takes milliseconds. Each token is
     /// accepted only once.
     pub(super) fn check(
         &self,

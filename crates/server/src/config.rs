@@ -28,7 +28,7 @@ pub struct Config {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
-    /// Further iperf3 clients get a "busy" reply, and other connections are closed.
+    /// Beyond this number, iperf3 clients get a "busy" reply, and other connections are closed.
     pub clients: usize,
     /// The limit per IPv4 address or IPv6 /64 network. `None` means a quarter of the total, but at least four.
     pub clients_of_address: Option<usize>,

@@ -1,4 +1,4 @@
-//! A client's JSON report. It is either iperf3's document with an additional `plumb` object, or only that object.
+//! A client's JSON report: either iperf3's output plus a `plumb` object, or only that object.
 
 use serde::Serialize;
 use serde_json::{Value, json};

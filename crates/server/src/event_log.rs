@@ -59,7 +59,6 @@ impl EventLog {
         let own = Arc::clone(&state);
         thread::Builder::new().name("log".into()).spawn(move || {
             write_all(&coming, &own, write);
-            // The receiver may be gone.
             let _ = done.send(());
         })?;
         Ok(Self {

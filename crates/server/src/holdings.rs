@@ -1,4 +1,4 @@
-//! A client's resources: its slot, which may be reassigned early, and the resources of its thread.
+//! The resources reserved for a client: its slot, which may be reassigned early, and its streams.
 
 use std::sync::Arc;
 

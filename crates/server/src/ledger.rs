@@ -25,8 +25,8 @@ const PENDING: Budget = Budget { address: 512, server: 1024 };
 const WAITING: Budget = Budget { address: 16, server: 64 };
 const BUFFERS: Budget = Budget { address: 128 << 20, server: 512 << 20 };
 const INTERVALS: Budget = Budget { address: 200_000, server: 800_000 };
-/// 64 MiB/s corresponds to half a million messages of minimum size per second. Unit tests use a thousandth, which any
-/// machine can reach.
+/// 64 MiB/s corresponds to half a million messages of minimum size per second. Unit tests use a thousandth of this,
+/// so that any machine can reach the limit.
 pub(crate) const REPLIES: Rate = if cfg!(test) {
     Rate { per_second: 64 << 10, burst: 64 << 10 }
 } else {

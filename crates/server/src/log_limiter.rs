@@ -36,7 +36,7 @@ impl<'a> LogLimiter<'a> {
         }
     }
 
-    /// Returns whether this is a retry. A client without a reply retries from the same port.
+    /// Returns whether this is a retry. A client that gets no reply retries from the same port.
     fn is_again(&mut self, peer: SocketAddr, now: u64) -> bool {
         let known = |(before, at): &(SocketAddr, u64)| *before == peer && now.saturating_sub(*at) < ATTEMPT;
         let again = self.recent.iter().any(known);

@@ -1,4 +1,4 @@
-//! With a few threads, serves a client that opens a new connection for every request.
+//! Uses a few threads to serve a client that opens a new connection for every request.
 
 use std::{
     io::Read,

@@ -54,7 +54,6 @@ impl Watcher for EventSender {
             Event::MoreRefused { .. } => TestEvent::MoreRefused,
             Event::Trouble { error } => panic!("{error}"),
         };
-        // The test may have dropped its receiver.
         let _ = self.0.lock().expect("no panic").send(received);
     }
 }

@@ -174,7 +174,7 @@ fn an_open_loop(protocol: Protocol, transport: Transport, bit: usize) {
     let all = data.intervals.iter().map(|interval| interval.round_trips.count() + interval.lost);
     // Messages that time out after the warm-up are not counted as lost during the warm-up.
     assert_eq!(all.sum::<u64>(), WARMING + MEASURED - 1, "{case}");
-    // These numbers belong to messages that were sent earlier or will be sent later.
+    // An altered number belongs to a message that was sent earlier or will be sent later.
     let (strays, duplicates) = (data.strays.expect("counted"), data.duplicates.expect("counted"));
     assert_eq!(strays + duplicates, 2, "{case}");
     if 1_u64.unbounded_shl(bit as u32) >= 2 * (WARMING + MEASURED) {
@@ -209,7 +209,7 @@ fn closed_loop(protocol: Protocol, transport: Transport, bit: usize, size: usize
     let numbers = sent_as(protocol, [ALTERED[0]; 2]);
     let data = measured(&load, Altering { protocol, numbers, bit, size });
     let case = format!("{protocol:?} {transport:?} {size} B bit {bit}: {data:?}");
-    // The client waits a second for the reply, which is longer than the test itself.
+    // The client waits a second for the reply, longer than the test itself takes.
     assert_eq!((data.round_trips.count(), data.lost), (ALTERED[0], Some(1)), "{case}");
     let named = numbers[0] ^ 1_u64 << bit;
     let expected = if named > numbers[0] { (1, 0) } else { (0, 1) };

@@ -1,4 +1,4 @@
-//! Checks that running five times as long causes no more allocations.
+//! Checks that a run five times as long causes no additional allocations.
 
 mod counting;
 

@@ -1,6 +1,6 @@
-//! `make stats`: checks all claims about methods on 1,000 data sets each and prints a table. Exits with 0 if they hold.
-//! Arguments: `seed=N`, `sets=N`, and a substring of the method names. The argument `nights` instead prints the series
-//! that `make stats PEERS=1` passes to Apache Otava.
+//! `make stats`: checks all claims about methods on 1,000 data sets each and prints a table. Exits with 0 if all claims
+//! hold. Arguments: `seed=N`, `sets=N`, and a substring of the method names. The argument `nights` instead prints the
+//! series that `make stats PEERS=1` passes to Apache Otava.
 #![expect(clippy::disallowed_macros, reason = "this program prints tables")]
 
 #[path = "../tests/simulations/alarms.rs"]
@@ -116,12 +116,12 @@ impl Request {
 
     fn figures<'a>(&self, cases: impl Iterator<Item = &'a (Case, Shown)>) {
         println!(
-            "\n| figure that is no claim | data | found of {} | |\n| --- | --- | --- | --- |",
+            "\n| figure that is not a claim | data | found of {} | |\n| --- | --- | --- | --- |",
             self.sets
         );
         for row in cases.filter(|(case, _)| case.claim.is_none()) {
             let (case, shown) = row;
-            let verdict = if self.fits(row) { "" } else { "SELDOM ANSWERS" };
+            let verdict = if self.fits(row) { "" } else { "RARELY HAS A RESULT" };
             println!("| {} | {} | {} | {verdict} |", case.method, case.data, found(shown));
         }
     }

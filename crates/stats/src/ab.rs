@@ -13,7 +13,7 @@ pub const CONFIDENCE: f64 = 0.95;
 /// Maximum p-value of a difference. With many cells, applies to the adjusted p-value ([`crate::sweep::p`]).
 pub const MOST_P: f64 = 0.05;
 
-/// With fewer values, equality is never established, because the interval may be narrow by chance.
+/// Minimum number of values for equality. With fewer, the interval may be narrow by chance.
 const FEWEST: usize = location::FEWEST;
 const BOUND_IN_FLOORS: f64 = 4.0;
 const BOUND: (f64, f64) = (0.05, 0.5);
@@ -75,16 +75,16 @@ impl AbResult {
     }
 }
 
-/// Maximum relative difference between equal runs: four floors, but at least 5 % and at most 50 %.
+/// Maximum relative difference between equal runs: four times the floor, but at least 5 % and at most 50 %.
 #[must_use]
 pub fn same_within(floor: f64) -> f64 {
     (BOUND_IN_FLOORS * floor.ln_1p()).exp_m1().clamp(BOUND.0, BOUND.1)
 }
 
-/// Two runs differ if the interval of the [`change`] excludes 1 and p is at most [`MOST_P`]. This needs e.g. four
-/// values on each side. The runs are within noise if the interval contains 1 and lies within [`same_within`] (an
+/// Two runs differ if the interval of the [`change`] excludes 1 and p is at most [`MOST_P`]. A difference requires e.g.
+/// four values on each side. The runs are within noise if the interval contains 1 and lies within [`same_within`] (an
 /// equivalence test: Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987). Anything else is unclear,
-/// and so is any interval with a confidence below [`verdict::LEAST_CONFIDENCE`].
+/// as is any ratio with a confidence level below [`verdict::LEAST_CONFIDENCE`].
 pub fn difference(ratio: &Estimate, p: f64, floor: f64) -> Difference {
     let Some(change) = change(ratio, floor).filter(|it| verdict::is_sure(it.confidence)) else {
         return Difference::Unclear;
@@ -108,7 +108,8 @@ pub fn change(ratio: &Estimate, floor: f64) -> Option<Interval> {
     fits.then(|| Interval { low: ratio.value / reach(i.low), high: ratio.value * reach(i.high), ..i })
 }
 
-/// Returns the probability of a ratio this far from 1 between equal runs: 5 % if [`change`] just reaches 1.
+/// Returns the probability of a ratio this far from 1 between equal runs: 5 % if the interval from [`change`] ends at
+/// 1.
 #[must_use]
 pub fn chance(ratio: &Estimate, floor: f64) -> Option<f64> {
     let change = change(ratio, floor)?;

@@ -62,7 +62,8 @@ fn are_apart(groups: &[Vec<f64>]) -> bool {
     sorted.and_then(|v| split(&v, 2.0, 4.0 + 60.0 / v.len() as f64)).is_some()
 }
 
-/// Compares Ashman's D with its bound. Both sides are squared and multiplied by the spread, because it may be zero.
+/// Compares Ashman's D with its bound. Both sides are squared and multiplied by the spread, because the spread may be
+/// zero.
 fn apart(lower: &[f64], upper: &[f64], separation: f64) -> Option<bool> {
     let distance = describe::mean(upper)? - describe::mean(lower)?;
     let spread = describe::variance(lower)? + describe::variance(upper)?;

@@ -35,9 +35,9 @@ impl From<Interval> for Bounds {
     }
 }
 
-/// Returns the pooled fraction, given the numbers of affected items and of all items in each cluster. The interval
-/// is Clopper and Pearson's for the effective number of items (Korn and Graubard 1998). A single cluster has no
-/// interval.
+/// Returns the pooled fraction, given the number of affected items and the total number of items in each cluster. The
+/// interval is Clopper and Pearson's for the effective number of items (Korn and Graubard 1998). A single cluster has
+/// no interval.
 #[must_use]
 pub fn fraction(clusters: &[(f64, f64)], confidence: f64) -> Option<Estimate> {
     let (part, whole) = sums(clusters)?;
@@ -56,7 +56,7 @@ pub fn fraction(clusters: &[(f64, f64)], confidence: f64) -> Option<Estimate> {
 /// Returns the bounds of a percentile, as fractions of the pooled items (Woodruff 1952). A bound is `None` if it lies
 /// beyond all items.
 ///
-/// `clusters` holds the numbers of items up to the pooled percentile and of all items, for each cluster.
+/// For each cluster, `clusters` contains the number of items up to the pooled percentile and the total number.
 #[must_use]
 pub fn percentile(share: f64, clusters: &[(f64, f64)], confidence: f64) -> Option<Bounds> {
     let items = effective_items(clusters, share, confidence).filter(|_| share > 0.0 && share < 1.0)?;
@@ -85,7 +85,7 @@ pub fn difference(a: (f64, Bounds), b: (f64, Bounds)) -> (f64, Bounds) {
 }
 
 /// Returns the probability of at least this many affected items in b if a and b do not differ (one-sided Fisher's exact
-/// test). Each pair is (affected, all).
+/// test). Each pair is (affected, total).
 #[must_use]
 pub fn more_in_b(a: (u64, u64), b: (u64, u64)) -> f64 {
     let Some(before) = b.0.checked_sub(1) else { return 1.0 };

@@ -146,8 +146,8 @@ impl Draws {
     }
 }
 
-/// Returns the residuals as logarithms, scaled up because the medians were fitted to them. If no level was repeated,
-/// uses normal residuals with the spread of the plateau's levels, but at least [`ASSUMED_SCATTER`].
+/// Returns the residuals as logarithms, scaled up because the medians were fitted to the same trials. If no level was
+/// repeated, uses normal residuals with the spread of the plateau's levels, but at least [`ASSUMED_SCATTER`].
 fn residuals(levels: &[Vec<Setting<'_>>], on: f64) -> Vec<f64> {
     let repeated: Vec<f64> = levels
         .iter()
@@ -209,7 +209,8 @@ mod tests {
         let as_if_one = several.clone().map(|level| level[0].clone());
         let (got, alone) = (plateau_of_best(&several).unwrap(), plateau(&as_if_one).unwrap());
         assert_eq!((got.index, alone.index), (1, 1));
-        // The best of eight draws exceeds a single draw, so bootstrap knees are more often at this level.
+        // The best of eight draws is usually higher than a single draw, so bootstrap knees are more often at this
+        // level.
         assert_eq!((got.plausible, alone.plausible), (vec![1], vec![1, 2]));
         assert_eq!(plateau_of_best(&[vec![], about(&[1.0])]), None);
     }

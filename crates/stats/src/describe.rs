@@ -1,4 +1,5 @@
-//! Descriptive statistics. All are `None` if the sample is empty, a value is not finite, or the result overflows.
+//! Descriptive statistics. All functions return `None` if the sample is empty, a value is not finite, or the result
+//! overflows.
 
 pub fn sorted(values: &[f64]) -> Option<Vec<f64>> {
     if values.is_empty() || values.iter().any(|v| !v.is_finite()) {

@@ -19,7 +19,7 @@ pub(crate) fn binomial_half_cdf(n: usize) -> Vec<f64> {
 }
 
 /// P(T <= k) for k = 0..=n(n+1)/2, where T is Wilcoxon's signed-rank statistic of n differences that are symmetric
-/// about zero. Up to n = 100, it is exact (counts subsets). Beyond that, it is a normal approximation with continuity
+/// about zero. Up to n = 100, counts subsets exactly. Beyond that, uses a normal approximation with continuity
 /// correction (Hollander, Wolfe & Chicken, Nonparametric Statistical Methods, 3rd ed. 2014, section 3.1).
 pub(crate) fn signed_rank_cdf(n: usize) -> Vec<f64> {
     let top = n * (n + 1) / 2;

@@ -25,8 +25,8 @@ pub struct Fit {
 }
 
 impl Fit {
-    /// Fits the positive values of all results by block. The baseline comes
-    /// first. Returns `None` if the baseline has no values.
+    /// Fits the positive values of all results by block. The baseline comes first. Returns `None` if the baseline has
+    /// no values.
     ///
     /// The requested confidence holds for each value separately, but for all comparisons of the run's `family`
     /// together.
@@ -160,8 +160,8 @@ fn paired(step: &Location, scatter: f64, confidence: (Family, f64)) -> Option<Es
     estimate(step.value, step.variance(), scatter.powi(2) / step.weight.max(1.0), step.n, confidence)
 }
 
-/// Returns the wider of two intervals. One uses the influence of the blocks (a few blocks may agree by chance), the
-/// other the workload's variance.
+/// Returns the wider of two intervals. One is computed from the influence of the blocks, the other from the workload's
+/// variance, because a few blocks may agree by chance.
 fn estimate(
     log: f64,
     own: f64,

@@ -37,9 +37,9 @@ pub enum Course {
 
 /// Fits levels or a drift to the values of successive runs (docs/methods/comparisons.md).
 ///
-/// [`levels::levels`] finds large shifts. Smaller shifts may be a wandering series, so they must explain the logarithms
-/// much better than a single level with a first-order autoregression. A drift replaces the levels if it fits better for
-/// its number of parameters (Schwarz 1978).
+/// [`levels::levels`] finds large shifts. Smaller apparent shifts may come from a wandering series, so they must
+/// explain the logarithms much better than a single level with a first-order autoregression. A drift replaces the
+/// levels if it fits better for its number of parameters (Schwarz 1978).
 #[must_use]
 pub fn course(values: &[f64]) -> Option<Course> {
     let large = levels::levels(values)?;

@@ -7,7 +7,7 @@ pub const FEWEST: usize = 5;
 /// Minimum relative size of a jump. Smaller jumps are ignored, even if they are significant.
 pub const LEAST_JUMP: f64 = 0.1;
 
-/// Longer series are averaged in groups first, so jumps are located less precisely.
+/// Longer series than this are first averaged in groups, so jumps are located less precisely.
 const LONGEST: usize = 8192;
 
 /// Upper limit for the correlation of neighbours. Beyond it, the level itself wanders.
@@ -150,7 +150,7 @@ fn noise(values: &[f64]) -> Option<f64> {
         let square = values.windows(2).map(|pair| (pair[1] - pair[0]).powi(2)).sum::<f64>();
         return Some(square / (2 * (values.len() - 1)) as f64 * MOST_INFLATION);
     }
-    // In short series, the estimated correlation may be too low, and waves would become jumps.
+    // In short series, the estimated correlation may be too low, and waves would be mistaken for jumps.
     let doubt = 1.5 / (values.len() as f64).sqrt();
     let likeness = (far / near - 1.0 + doubt).clamp(doubt.min(MOST_LIKENESS), MOST_LIKENESS);
     Some(near * (1.0 + likeness) / (2.0 * (1.0 - likeness).powi(2)))
@@ -169,7 +169,7 @@ fn level(values: &[f64], start: usize, end: usize) -> Option<Level> {
 }
 
 /// Merges neighbouring levels that differ too little for a jump. Starts with the closest pair, because a merge moves
-/// the median. Rises and falls count equally.
+/// the median. Treats rises and falls equally.
 fn join(values: &[f64], mut levels: Vec<Level>, least: f64) -> Option<Vec<Level>> {
     let apart = |pair: &[Level]| {
         let smaller = pair[0].value.abs().min(pair[1].value.abs()).max(f64::MIN_POSITIVE);

@@ -99,7 +99,7 @@ pub(crate) fn logarithms(values: &Blocks) -> Blocks {
     logs.filter(|(_, log)| log.is_finite()).collect()
 }
 
-/// Returns a robust standard deviation of logarithms: the median absolute deviation from the group's median, over all
+/// Returns a robust standard deviation of logarithms: the median absolute deviation from the group's median, across all
 /// groups, scaled for normal values. It is at least [`LEAST_SCATTER`], or `None` if no group has two values.
 pub(crate) fn scatter<'a>(groups: impl IntoIterator<Item = &'a Blocks>) -> Option<f64> {
     let mut deviations = Vec::new();
@@ -174,7 +174,7 @@ fn without_rounding_error(value: f64) -> f64 {
     if rounded.is_finite() && rounded > 0.0 { rounded } else { value }
 }
 
-/// Returns the lower of the two middle values. If three of six values are disturbed, so is the upper one.
+/// Returns the lower of the two middle values. If three of six values are disturbed, the upper one is disturbed, too.
 fn lower_median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);

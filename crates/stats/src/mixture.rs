@@ -1,4 +1,4 @@
-//! Compares two samples level by level if both mix the same two levels.
+//! Compares two samples level by level if both are mixtures of the same two levels.
 
 use crate::{bimodal, interval::Estimate, location::Level};
 

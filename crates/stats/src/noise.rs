@@ -11,14 +11,14 @@ use crate::{
 /// Recommended minimum floor for repeated measurements on a shared machine.
 pub const USUAL_MINIMUM: f64 = 0.005;
 
-/// Recommended minimum floor between two runs. Their placement, addresses and neighbours may differ.
+/// Recommended minimum floor between two runs. They may differ in placement, addresses and noisy neighbours.
 pub const USUAL_BETWEEN_RUNS: f64 = 0.02;
 
 /// Minimum degrees of freedom of a floor.
 const LEAST_FREEDOM: f64 = 2.0;
 
 pub const FEWEST_RUNS: usize = 4;
-/// A step between runs is a level change if it lasts and is this many times the mean of all others.
+/// A step between runs is a level change if it lasts and is this many times the mean of all other steps.
 pub const PLAIN: f64 = 8.0;
 /// A run is an outlier if it is more than this many median absolute deviations from the median. In simulations, 1 %
 /// of sets of four or five normal values contain an outlier. In larger sets, outliers are rarer.
@@ -39,8 +39,8 @@ impl NoiseFloor {
     }
 }
 
-/// Returns the smallest ratio that `pairs` pairs with this standard deviation of log ratios can distinguish from 1.
-/// Returns the baseline's ratio to itself if it is larger and its interval excludes 1. The floor is at least
+/// Returns the smallest ratio that `pairs` pairs with this standard deviation of log ratios can distinguish from 1. If
+/// the baseline's ratio to itself is larger and its interval excludes 1, returns that ratio. The floor is at least
 /// [`USUAL_MINIMUM`].
 pub(crate) fn floor(ratio: &Estimate, pairs: usize, scatter: f64, confidence: f64) -> Option<NoiseFloor> {
     if pairs < 2 {
@@ -93,8 +93,8 @@ impl BetweenRuns {
     }
 }
 
-/// Removes values that are farther than [`FAR`] from the median and differ from it by a factor of two, e.g. because
-/// a link was limited. Removes nothing unless most runs agree.
+/// Removes values that are farther than [`FAR`] from the median and differ from it by a factor of two, e.g. because a
+/// link was rate-limited. Removes nothing unless most runs agree.
 fn without_outliers(logs: Vec<f64>) -> Vec<f64> {
     let Some(middle) = describe::median(&logs) else { return logs };
     let apart: Vec<f64> = logs.iter().map(|log| (log - middle).abs()).collect();

@@ -17,9 +17,9 @@ pub struct Test {
 }
 
 /// The statistic is the sum of the first sample's ranks (Wilcoxon 1945). Tied values share their rank. For up to
-/// [`EXACT_UNPAIRED`] values, the test counts all divisions of the ranks. Beyond that, it uses [`DRAWS`] seeded random
-/// divisions and the observed one (Phipson & Smyth 2010). The smallest possible p is 2 / C(n + m, n) for n and m
-/// values.
+/// [`EXACT_UNPAIRED`] values, the test counts all divisions of the ranks into two samples. Beyond that, it uses
+/// [`DRAWS`] seeded random divisions and the observed one (Phipson & Smyth 2010). The smallest possible p is 2 / C(n +
+/// m, n) for n and m values.
 pub fn two_sample(a: &[f64], b: &[f64]) -> Option<Test> {
     if a.is_empty() || b.is_empty() {
         return None;

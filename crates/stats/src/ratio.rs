@@ -7,9 +7,9 @@ use crate::interval::{self, Estimate};
 pub const MOST_PAIRWISE: usize = 4_000_000;
 
 /// Returns the ratio second/first of positive pairs, one per block. It is the Hodges-Lehmann estimate of the log
-/// ratios. Walsh averages bound the interval, by Wilcoxon's signed-rank distribution (Hollander, Wolfe & Chicken 2014,
-/// section 3.3). Its confidence is at most 50 % for 2 blocks, 75 % for 3, 87.5 % for 4, 93.75 % for 5 and 96.9 % for 6.
-/// Returns `None` if there are more than [`MOST_PAIRWISE`] averages.
+/// ratios. Two Walsh averages, chosen by Wilcoxon's signed-rank distribution, bound the interval (Hollander, Wolfe &
+/// Chicken 2014, section 3.3). Its confidence level is at most 50 % for 2 blocks, 75 % for 3, 87.5 % for 4, 93.75 % for
+/// 5 and 96.9 % for 6. Returns `None` if there are more than [`MOST_PAIRWISE`] averages.
 pub fn paired_ratio(pairs: &[(f64, f64)], confidence: f64) -> Option<Estimate> {
     let logs: Option<Vec<f64>> = pairs.iter().map(|(a, b)| Some(log(*b)? - log(*a)?)).collect();
     exponential(walsh(&logs?, confidence)?)

@@ -9,7 +9,7 @@ use crate::{
 };
 
 pub const FEWEST: usize = 10;
-/// Longer series are averaged in groups first. This preserves slow changes, which matter most.
+/// Longer series than this are first averaged in groups. This preserves slow changes, which matter most.
 const LONGEST: usize = 4096;
 const MOST_LAGS: usize = 2000;
 

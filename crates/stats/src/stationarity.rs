@@ -54,7 +54,7 @@ pub enum Stationarity {
         settled: usize,
     },
     Stall(Vec<Range<usize>>),
-    /// The series varies between these values, and no kind of change explains it best.
+    /// The series varies between these values, and no kind of change clearly fits best.
     Unsteady {
         low: f64,
         high: f64,

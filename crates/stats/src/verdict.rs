@@ -6,7 +6,7 @@ use crate::noise::NoiseFloor;
 /// Minimum confidence of the interval and the floor for a difference. Five paired blocks reach 0.9.
 pub const LEAST_CONFIDENCE: f64 = 0.9;
 
-/// Maximum distance from 1 of an interval "within noise", in noise floors.
+/// Maximum distance of an interval "within noise" from 1, as a multiple of the noise floor.
 const WIDEST_IN_FLOORS: f64 = 3.0;
 /// Maximum relative distance from 1, regardless of the floor.
 const MOST_OPEN: f64 = 0.25;
@@ -44,7 +44,7 @@ pub fn is_sure(confidence: f64) -> bool {
     confidence >= LEAST_CONFIDENCE - 1e-12
 }
 
-/// Returns the distance from 1 to the farther end, as a logarithm.
+/// Returns the distance from 1 to the farther bound, as a logarithm.
 pub fn reach(interval: &Interval) -> f64 {
     interval.high.ln().max(-interval.low.ln())
 }

@@ -6,14 +6,15 @@ pub const FEWEST: usize = 10;
 /// Maximum length of a warm-up, as a fraction of the series. A later jump is a change of level ([`levels::levels`]).
 pub const LONGEST: f64 = 0.2;
 
-/// Maximum fraction of later values as far from the level as the warm-up, in the same direction.
+/// Maximum fraction of later values that are as far from the level as the warm-up, in the same direction.
 const MOST_ALIKE: f64 = 0.025;
 
 /// Returns the number of initial values that belong to the warm-up, or 0 for fewer than [`FEWEST`] values.
 ///
 /// The reference is the first segment that extends beyond [`LONGEST`] of the series and is long enough for a level.
 /// This function cuts segments from the front while their mean differs by at least [`levels::LEAST_JUMP`] from the
-/// reference. If later values are often as far off ([`MOST_ALIKE`]), the start is an outlier rather than a warm-up.
+/// reference. If later values are often as far from the reference ([`MOST_ALIKE`]), the start is an outlier rather than
+/// a warm-up.
 pub fn cut(values: &[f64]) -> usize {
     let found = (values.len() >= FEWEST).then(|| leading(values)).flatten();
     found.unwrap_or(0)

@@ -12,7 +12,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::location::Certificate;
 
-/// The maximum size of a CA file in bytes. An operating system's CA bundle has 0.25 MB.
+/// The maximum size of a CA file in bytes. An operating system's CA bundle is about 0.25 MB.
 const LONGEST: u64 = 4 << 20;
 
 pub(crate) fn encryption(certificate: &Certificate) -> Result<MakeRustlsConnect, String> {

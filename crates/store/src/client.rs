@@ -100,8 +100,8 @@ impl Client {
         runtime.block_on(connection.answer(client.batch_execute(sql)))
     }
 
-    /// Runs a statement in a single exchange, by sending parameter types instead of preparing first. Returns the number
-    /// of rows written.
+    /// Runs a statement in a single exchange, by sending the parameter types instead of preparing the statement first.
+    /// Returns the number of rows written.
     pub(crate) fn ask<'a>(
         &mut self,
         sql: &str,

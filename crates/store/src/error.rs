@@ -58,7 +58,6 @@ pub enum StoreError {
         "cannot read {what} of run {run} in {place}: {reason}; to continue without the run, remove it with `plumb runs remove {run}`"
     )]
     Unreadable { place: Location, run: RunId, what: String, reason: String },
-    /// The record could not have been read back, so it was not stored.
     #[error("cannot store {what} of run {run}: {reason}; it contains a number that is not finite")]
     Unkeepable { run: RunId, what: String, reason: String },
     #[error("run {run} already exists; resume it, or start a new run with another name")]
@@ -82,7 +81,7 @@ pub enum StoreError {
     )]
     Address { reason: String },
     #[error(
-        "cannot reach {place} ({reason}); check that the server is running, allows connections from this machine and is below its limit of connections"
+        "cannot reach {place} ({reason}); check that the server is running, allows connections from this machine and is below its connection limit"
     )]
     Away { place: Location, reason: String },
     #[error(

@@ -46,12 +46,12 @@ impl Store {
             .map_err(self.place.explain("list the unfinished runs of"))
     }
 
-    /// Returns the runs of a scenario that have trials, newest first.
+    /// Returns a scenario's runs that have trials, newest first.
     pub fn runs_of(&self, scenario_digest: &str) -> Result<Vec<RunListing>, StoreError> {
         self.with_trials("?1", scenario_digest)
     }
 
-    /// Returns the runs of the scenario of `run` without reading the run's record.
+    /// Like [`Self::runs_of`], for the scenario that `run` belongs to. Does not read `run`'s record.
     pub fn runs_like(&self, run: &RunId) -> Result<Vec<RunListing>, StoreError> {
         self.with_trials("(SELECT digest FROM run WHERE id = ?1 AND digest <> '')", &run.0)
     }

@@ -55,7 +55,7 @@ impl<'a> PatientStore<'a> {
             }
             if !mem::replace(&mut notified, true) {
                 (self.notify)(&format!(
-                    "{error}. {what} stays in memory and is retried (Ctrl-C discards it)"
+                    "{error}. {what} stays in memory until it can be stored (Ctrl-C discards it)"
                 ));
             }
             thread::sleep(AGAIN);

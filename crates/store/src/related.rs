@@ -4,14 +4,14 @@ use samples::{RunId, RunRecord};
 
 use crate::{error::StoreError, listing::RunListing, store::Store};
 
-/// Older runs may predate changes to the machine.
+/// Maximum number of other runs. Older ones may predate changes to the machine.
 const MOST_OTHERS: usize = 10;
 const REMEDIES: &str = "-remedies";
 
 impl Store {
     /// Returns the newest other runs of A's scenario that `counts` accepts. The store need not contain A and B.
     ///
-    /// Skips unreadable runs, because the other runs only improve the noise estimate.
+    /// Skips unreadable runs, because the other runs are only used to refine the noise estimate.
     pub fn others(
         &self,
         a: &RunRecord,
@@ -29,7 +29,7 @@ impl Store {
     }
 }
 
-/// Names the run that tests the remedies recommended by `run`. A number may be appended.
+/// Returns the name for a run that tests the remedies recommended by `run`. A number may be appended.
 #[must_use]
 pub fn remedies_name(run: &RunId) -> String {
     format!("{run}{REMEDIES}")

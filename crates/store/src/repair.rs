@@ -38,7 +38,7 @@ pub struct RepairedRun {
 }
 
 impl Store {
-    /// Returns messages about damage. There are none for a server, which checks its own files.
+    /// Returns messages about damage, but none for a server, which checks its own files.
     pub fn integrity(&self) -> Result<Vec<String>, StoreError> {
         match self.complaints() {
             Err(StoreError::Corrupt { reason, .. }) => Ok(vec![reason]),

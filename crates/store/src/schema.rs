@@ -34,7 +34,7 @@ pub(crate) fn prepare(database: &Database, place: &Place) -> Result<(), StoreErr
         return Err(StoreError::Unsupported { place: place.location.clone(), found, known, writer });
     }
     if found < known {
-        migrate(database).map_err(place.explain("bring up to date"))?;
+        migrate(database).map_err(place.explain("upgrade"))?;
     }
     Ok(())
 }

@@ -31,7 +31,7 @@ impl AnonymousMemory {
         let mapped = unsafe { rustix::mm::mmap_anonymous(ptr::null_mut(), mapped_length, access, kind) };
         let mapped = mapped.named("map", object)?;
         let memory = Self { mapped, mapped_length, offset: mapped.align_offset(HUGE_PAGE), length };
-        // Otherwise, the first write to a page after a fork would fault and copy the page.
+        // Without this, the first write to a page after a fork would fault and copy the page.
         // SAFETY: the range is the new mapping, and the advice changes no contents.
         let _ = unsafe { rustix::mm::madvise(mapped, mapped_length, Advice::LinuxDontFork) };
         let advice = if huge { Advice::LinuxHugepage } else { Advice::LinuxNoHugepage };

@@ -1,4 +1,5 @@
-//! Reads text files up to a size limit. A device or pipe may never end, and a small file may decode to gigabytes.
+//! Reads text files up to a size limit, because a device or pipe may never end, and a small file may decode to
+//! gigabytes.
 
 use std::fs::File;
 use std::io::{self, Error, ErrorKind, Read};

@@ -1,5 +1,4 @@
-//! Marks the window in which QEMU's instruction counter counts. Each mark is an 8-byte NOP that compilers do not
-//! emit.
+//! Marks the window in which QEMU counts instructions. Each mark is an 8-byte NOP that compilers do not emit.
 #![expect(unsafe_code, reason = "no intrinsic emits these NOPs, and musl has no sched_setscheduler")]
 #![expect(clippy::disallowed_methods, reason = "reads the kernel's command line")]
 
@@ -10,7 +9,8 @@ use crate::clock::{monotonic, sleep_until};
 /// The kernel parameter of guests with counted instructions. The kernel ignores it, because it contains a dot.
 pub const COUNTED: &str = "plumb.counted";
 /// Windows begin and end at multiples of this time, so that equally long windows include the same number of
-/// timer interrupts. After 200 ms of waiting, TCP would reset an idle connection's window.
+/// timer interrupts. Waits must stay below 200 ms, after which TCP resets an idle connection's congestion
+/// window.
 const PHASE: u64 = 100_000_000;
 /// The minimum time for sent data to arrive and other tasks to finish.
 const SETTLING: u64 = 20_000_000;
@@ -37,8 +37,8 @@ pub fn is_counted() -> bool {
     })
 }
 
-/// Lets the calling thread run until it blocks. Otherwise, threads switch at different bytes of each stream, and
-/// counts differ by up to 10 %. Does nothing outside counted guests.
+/// Lets the calling thread run until it blocks. Otherwise, threads are switched at varying points of a stream,
+/// and counts vary by up to 10 %. Does nothing outside counted guests.
 pub fn run_until_blocked() {
     if is_counted() {
         // SAFETY: all fields are integers.

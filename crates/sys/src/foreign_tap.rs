@@ -34,7 +34,7 @@ pub fn look(pid: u32, number: i32) -> Result<ForeignTap> {
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     // SAFETY: TUNGETIFF writes an ifreq; `request` is one and outlives the call.
     if unsafe { libc::ioctl(queue.as_raw_fd(), TUNGETIFF as _, &raw mut request) } < 0 {
-        return Err(Error::last("ask for the tap device of", object()));
+        return Err(Error::last("query the tap device of", object()));
     }
     // SAFETY: the call above has written this union member.
     let flags = libc::c_int::from(unsafe { request.ifr_ifru.ifru_flags });
@@ -52,7 +52,7 @@ fn namespace(queue: &OwnedFd, object: &str) -> Result<NetNs> {
     // SAFETY: TUNGETDEVNETNS takes no argument and returns a descriptor.
     let number = unsafe { libc::ioctl(queue.as_raw_fd(), TUNGETDEVNETNS as _) };
     if number < 0 {
-        return Err(Error::last("ask for the namespace of the tap device of", object));
+        return Err(Error::last("open the namespace of the tap device of", object));
     }
     // SAFETY: the kernel has just created this descriptor.
     NetNs::from_fd(unsafe { OwnedFd::from_raw_fd(number) }, object)

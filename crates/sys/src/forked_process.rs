@@ -43,7 +43,8 @@ fn close_others(exception: i32) {
     let exception = exception.unsigned_abs();
     let ranges = [(0, STDERR - 1), (STDERR + 1, exception - 1), (exception + 1, u32::MAX)];
     for (first, last) in ranges.into_iter().filter(|(first, last)| first <= last) {
-        // SAFETY: the child never uses the owners of these descriptors. Kernels without this call leave them open.
+        // SAFETY: the child never uses the owners of these descriptors. On kernels without this call, they stay
+        // open.
         unsafe { libc::syscall(libc::SYS_close_range, first, last, 0_u32) };
     }
 }

@@ -19,9 +19,9 @@ const RUN: &str = "run a guest in";
 const DEVICE: &str = "/dev/kvm";
 
 /// Runs two small guests to completion. One halts in real mode. The other runs privileged 64-bit code with
-/// its own page tables, an SSE2 instruction and a loop that must run at CPU speed. Without VMX or SVM, KVM
-/// completes the first guest, but interprets the second hundreds of times more slowly and fails at the first
-/// unknown instruction.
+/// its own page tables, an SSE2 instruction and a loop that must run at native speed. Without VMX or SVM, KVM
+/// completes the first guest, but interprets the second, which is hundreds of times slower and fails at the
+/// first unknown instruction.
 ///
 /// Returns within about two seconds, or ten if the CPU has virtualisation extensions. If a guest hangs, its
 /// thread keeps running.

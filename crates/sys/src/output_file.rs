@@ -96,7 +96,7 @@ fn kind(stat: &Stat) -> FileType {
     FileType::from_raw_mode(stat.st_mode)
 }
 
-/// Refuses another user's pipe or device in a folder that others can write to, like the kernel with
+/// Refuses another user's pipe or device in a folder that others can write to, as the kernel does with
 /// /proc/sys/fs/protected_fifos.
 fn refuse_planted(found: &Resolved, stat: &Stat) -> Result<()> {
     let object = || found.path.display().to_string();

@@ -173,7 +173,7 @@ fn reach(at: &OwnedFd, name: &OsString, make: bool) -> rustix::io::Result<Option
     }
 }
 
-/// Rejects folders in which another user, except for root, could replace files.
+/// Rejects folders in which other users, except root, could replace files.
 fn good(folder: OwnedFd, stat: &Stat, path: PathBuf) -> Result<Step> {
     let (owner, mode) = (stat.st_uid, stat.st_mode & 0o7777);
     let is_own = is_own(stat);

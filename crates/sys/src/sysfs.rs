@@ -15,8 +15,8 @@ pub struct Sysfs {
 }
 
 impl Sysfs {
-    /// Mounts sysfs without a visible mount point. Call this on a short-lived thread: a thread that is root
-    /// only in a user namespace enters a new mount namespace.
+    /// Mounts sysfs without a visible mount point. Call this on a short-lived thread: if it is root only in a
+    /// user namespace, it enters a new mount namespace.
     pub fn here() -> Result<Self> {
         let refused = match Self::open() {
             Err(error) if error.is_permission() => error,

@@ -1,4 +1,4 @@
-//! Tap devices. See Documentation/networking/tuntap.rst of Linux and linux/if_tun.h.
+//! Tap devices. See linux/if_tun.h, and Documentation/networking/tuntap.rst in the kernel sources.
 #![expect(unsafe_code, reason = "ioctls without a rustix wrapper")]
 
 use std::{
@@ -12,7 +12,7 @@ use crate::error::{Context, Error, Result};
 
 const DEVICE: &str = "/dev/net/tun";
 
-/// `_IOW('T', 202, int)` and `_IOW('T', 218, unsigned int)` of linux/if_tun.h.
+/// `_IOW('T', 202, int)` and `_IOW('T', 218, unsigned int)` from linux/if_tun.h.
 const TUNSETIFF: u32 = 0x4004_54ca;
 const TUNSETIFINDEX: u32 = 0x4004_54da;
 /// `_IOW('T', 217, int)`.
@@ -23,9 +23,9 @@ const TUN_F_CSUM: libc::c_ulong = 1;
 /// `_IOW('T', 203, int)`.
 const TUNSETPERSIST: u32 = 0x4004_54cb;
 
-/// Creates a device in the calling thread's network namespace, with one descriptor per queue. Packets have a
-/// `struct virtio_net_hdr` with offload information. The kernel removes the device when its last descriptor
-/// is closed.
+/// Creates a device in the calling thread's network namespace, with one descriptor per queue. Packets start
+/// with a `struct virtio_net_hdr` that describes offloads. The kernel removes the device when its last
+/// descriptor is closed.
 pub fn create(name: &str, index: u32, queues: u32) -> Result<Vec<File>> {
     (0..queues.max(1)).map(|queue| open(name, (queue == 0).then_some(index), queues > 1)).collect()
 }

@@ -1,6 +1,6 @@
-//! Decides which files to trust. Root follows the rules of OpenSSH's `StrictModes` (sshd_config(5)), except for
-//! folders such as /tmp. Other users reject only files that are world-writable or belong to someone else, so a
-//! umask of 002 still works.
+//! Decides which files to trust. For root, OpenSSH's `StrictModes` rules apply (sshd_config(5)), except for
+//! folders such as /tmp. For other users, only files that are world-writable or belong to someone else are
+//! rejected, so a umask of 002 still works.
 #![expect(clippy::disallowed_methods, reason = "opens a trusted file by its descriptor")]
 
 use std::fs::{File, OpenOptions};

@@ -9,7 +9,7 @@ use crate::error::{Context, Error, Result};
 
 const DEVICE: &str = "/dev/vhost-net";
 
-/// `_IO(0xaf, 1)` of linux/vhost.h.
+/// `_IO(0xaf, 1)` from linux/vhost.h.
 const VHOST_SET_OWNER: u32 = 0xaf01;
 
 pub fn try_own() -> Result<()> {

@@ -17,7 +17,7 @@ pub enum DeviceKind {
     Bridge,
     /// The device of an Open vSwitch datapath or internal port.
     OpenVswitch,
-    /// The host's side of a virtual machine's network device.
+    /// The host side of a virtual machine's network device.
     Tap,
     Virtio,
     /// Any other device, such as a network card. Labs do not use these.

@@ -1,7 +1,7 @@
-//! Finds the devices that packets pass between two namespaces on this machine, without sending any.
+//! Finds the devices that packets pass through between two namespaces on this machine, without sending any.
 //!
-//! The search finds a packet's next hop in the kernel's routes. It then follows veth pairs, bridges, tunnels and
-//! stacked devices to the device with this address. Open vSwitch bridges are not visible over netlink, so the
+//! The search looks up the next hop in the kernel's routes, then follows veth pairs, bridges, tunnels and stacked
+//! devices to the device with the next hop's address. Open vSwitch bridges are not visible over netlink, so the
 //! caller provides their ports.
 
 mod segment;
@@ -59,8 +59,8 @@ pub struct Hop {
     pub(crate) mac: [u8; 6],
 }
 
-/// Follows packets from the first namespace in `known` to `to`, an address in the second namespace. `switches` has the
-/// ports of each Open vSwitch bridge: their indexes and MAC addresses.
+/// Follows packets from the first namespace in `known` to the address `to` in the second. `switches` lists the ports
+/// of each Open vSwitch bridge, by index and MAC address.
 ///
 /// # Errors
 /// If a namespace cannot be read.
@@ -114,8 +114,8 @@ impl Hop {
     }
 }
 
-/// Appends the devices from the namespace `space` to the address `to` in the namespace `wanted`. If the walk ends
-/// early, returns the reason.
+/// Appends to `nodes` the devices on the way from namespace `space` to address `to` in namespace `wanted`. If the
+/// walk ends early, returns the reason.
 fn walk(
     spaces: &Spaces<'_>,
     mut space: usize,

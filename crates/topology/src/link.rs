@@ -96,7 +96,7 @@ pub(crate) trait LinkKind {
         Vec::new()
     }
 
-    /// All underlying devices already exist.
+    /// Runs after all underlying devices exist.
     fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, CreateError>;
 
     /// Runs after all devices exist and before any is up.

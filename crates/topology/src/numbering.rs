@@ -13,8 +13,8 @@ use crate::{
 };
 
 /// The first index, above those of `lo` and of the devices that loaded tunnel modules create in each namespace, e.g.
-/// `gre0` and `sit0`. Indexes are unique in a lab: the kernel mistakes a pair with the same index in two namespaces
-/// for a single device, and delays its carrier event by up to a second.
+/// `gre0` and `sit0`. Indexes are unique in a lab: if both devices of a pair have the same index, the kernel mistakes
+/// them for one device and delays the carrier event by up to a second.
 const FIRST_INDEX: u32 = 32;
 /// The first index on an existing host, above the indexes of its own devices. Before Linux 6.15, an index must also be
 /// free in the requesting namespace.

@@ -52,7 +52,7 @@ pub(crate) struct Offload {
     pub(crate) is: fn(&str) -> bool,
 }
 
-/// Returns the offloads in the order that the kernel requires, because segmentation needs checksums.
+/// Returns the offloads in the order that the kernel requires: checksums first, because segmentation needs them.
 pub(crate) fn offloads(requested: Offloads) -> [Offload; 5] {
     [
         Offload {

@@ -37,7 +37,7 @@ pub(crate) fn read(
     let mut by_host = BTreeMap::new();
     for host in hosts {
         let links = read_back::links(namespaces, host, true)?;
-        // Read policers right after the devices' counters, because they count the same packets.
+        // Read policers right after the device counters, because both count the same packets.
         let first = wanted.iter().find(|at| at.host == *host).map_or("", |at| at.device.as_str());
         let policers = policers::read(namespaces, host, &links, first);
         by_host.insert(host, (links, namespaces.queue_statistics(host), qdiscs(namespaces, host)?, policers));
@@ -92,7 +92,7 @@ fn protocol_counters() -> HostCounters {
     }
 }
 
-/// Sums hexadecimal numbers, one line per CPU.
+/// Sums a counter over all CPUs (one line each, in hexadecimal).
 fn sum_of(counter: &str, table: &str) -> u64 {
     let mut lines = table.lines();
     let mut names = lines.next().unwrap_or_default().split_whitespace();
@@ -101,7 +101,7 @@ fn sum_of(counter: &str, table: &str) -> u64 {
     lines.filter_map(count).sum()
 }
 
-/// `snmp` has a line of names and a line of values per protocol, `snmp6` a line per counter.
+/// `snmp` has a line of names and a line of values per protocol, and `snmp6` has one line per counter.
 fn checksum_errors(table: &str) -> u64 {
     let lines: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
     let pairs = lines.windows(2).filter(|pair| pair[0].len() > 2 && pair[0].first() == pair[1].first());
@@ -126,7 +126,7 @@ fn qdiscs(namespaces: &Namespaces, host: &HostName) -> Result<BTreeMap<u32, Qdis
 
 fn qdisc(payload: &[u8]) -> Option<(u32, QdiscCounters)> {
     let header = payload.get(..size_of::<TcMsg>())?;
-    // `struct tcmsg` has the family and padding, then the index, handle and parent.
+    // `struct tcmsg` contains the family and padding, then the index, handle and parent.
     let (index, parent) = (read_back::u32_at(&header[4..])?, read_back::u32_at(&header[12..])?);
     if parent != ROOT {
         return None;
@@ -145,7 +145,7 @@ fn qdisc(payload: &[u8]) -> Option<(u32, QdiscCounters)> {
 fn add_queue_counters(found: &mut QdiscCounters, stats: &[u8]) {
     let queue = AttrIter::new(stats).find(|(attribute, _)| *attribute == QUEUE);
     let Some((_, queue)) = queue else { return };
-    // `struct gnet_stats_queue` has the length, backlog, drops, requeues and overlimits.
+    // `struct gnet_stats_queue` contains the length, backlog, drops, requeues and overlimits.
     let field = |n: usize| queue.get(n * 4..).and_then(read_back::u32_at).unwrap_or_default();
     // The kernel's counters have 32 bits and wrap around.
     (found.drops, found.requeues, found.overlimits) = (field(2).into(), field(3).into(), field(4).into());

@@ -1,5 +1,5 @@
-//! Per-queue counters, from the driver's own statistics or, e.g. for virtio_net since Linux 6.11, from the kernel's
-//! (Documentation/netlink/specs/netdev.yaml).
+//! Per-queue counters, from the driver's own statistics or from the kernel's
+//! (Documentation/netlink/specs/netdev.yaml), e.g. for virtio_net since Linux 6.11.
 
 use nlink::netlink::genl::netdev::{NetdevQstatsReply, NetdevQueueType};
 use samples::QueueCounters;
@@ -28,7 +28,7 @@ pub(crate) fn find(
             let replies = kernel_statistics.iter().filter(|reply| reply.queue_type == Some(queue_type));
             replies.for_each(|reply| add(queues, reply));
         }
-        // Ignore drivers that count only the drops of each queue.
+        // Ignore drivers that count only drops per queue.
         if has_no_packets(queues) {
             queues.clear();
         }

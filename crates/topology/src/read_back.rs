@@ -40,9 +40,9 @@ pub(crate) struct LinkFacts {
     pub(crate) mac: Vec<u8>,
     pub(crate) mtu: u32,
     pub(crate) master: Option<u32>,
-    /// The index of the device below, or of a veth device's peer.
+    /// The index of the underlying device or, for a veth device, of its peer.
     pub(crate) lower: Option<u32>,
-    /// The ID of the namespace of `lower`, if that is a different namespace.
+    /// The ID of `lower`'s namespace, if it is not this device's own.
     pub(crate) lower_namespace: Option<i32>,
     pub(crate) queues: [u32; 2],
     pub(crate) operstate: u8,

@@ -1,4 +1,4 @@
-//! Source NAT in nftables: rules of gateways with counters, and the ports of any rule.
+//! Source NAT in nftables: adds gateway rules with counters, and reads the ports of any rule.
 
 use std::net::IpAddr;
 

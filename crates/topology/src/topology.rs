@@ -88,8 +88,8 @@ impl Topology {
         self.namespaces.iter()
     }
 
-    /// Devices without an entry and settings that are `None` are reset to their values at creation. Missing devices are
-    /// skipped.
+    /// Resets devices without an entry, and settings that are `None`, to their values at creation. Skips missing
+    /// devices.
     pub fn configure(&self, settings: &BTreeMap<DeviceRef, DeviceSettings>) -> Result<(), ConfigureError> {
         let settings = configure::settings_of_existing(settings, &self.missing);
         configure::configure(&self.namespaces, &self.devices, &mut self.originals.lock(), &settings)

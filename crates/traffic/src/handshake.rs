@@ -1,6 +1,6 @@
 //! The 32-byte handshake that starts a connection or a greeting.
 //!
-//! All fields are big endian: magic (8), token (8), version (4), purpose (4), number (4), zero (4).
+//! Big-endian fields and their lengths in bytes: magic (8), token (8), version (4), purpose (4), number (4), zero (4).
 
 use strum::FromRepr;
 use workload::{Direction, Transport};

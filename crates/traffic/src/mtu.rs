@@ -24,7 +24,7 @@ const LARGEST: u32 = 65_535;
 /// hole may drop even smaller packets.
 const LEAST_MTU: u32 = 576;
 
-/// A packet that should fit gets more attempts, because it may also be lost by chance.
+/// A packet that should fit gets several attempts, because it may be lost by chance.
 const FITTING: Tries = Tries { count: 3, wait: Nanos::from_millis(300) };
 /// Routers send at most one ICMP error per second to a host (icmp_ratelimit in ip-sysctl).
 const REPORTED: Tries = Tries { count: 2, wait: Nanos::from_millis(1100) };

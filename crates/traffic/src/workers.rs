@@ -94,8 +94,8 @@ impl<'a> SharedState<'a> {
         self.created
     }
 
-    /// Returns the common start time of this end's connections. With many threads on few CPUs, some start much later,
-    /// so their own start times would give a wrong total rate.
+    /// Returns the common start time of this end's connections. With many threads on few CPUs, some start much later
+    /// than others, so their own start times would give a wrong total rate.
     pub(crate) fn begin(&self, now: u64) -> u64 {
         match self.begun.compare_exchange(0, now, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => now,

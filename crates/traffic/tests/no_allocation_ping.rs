@@ -1,4 +1,4 @@
-//! Tests that round trips allocate nothing: running for much longer must not allocate more.
+//! Tests that round trips allocate nothing: a much longer run must not allocate more than a short one.
 
 mod both_ends;
 mod counting;
@@ -41,7 +41,7 @@ fn loads() -> Vec<PingPongSettings> {
 fn thousands_of_further_messages_use_the_same_memory() {
     plumb_tests::on_loopback(|| {
         for load in loads() {
-            // A short run, so that the long run exchanges many more messages even if threads wake up ten times as
+            // This run is short, so that the long run exchanges many more messages even if threads wake up ten times as
             // slowly.
             let (taken, few) = run(&load, Nanos::from_millis(20));
             let is_fine = |taken_by_many, many| taken_by_many <= taken + CHANCE && many > few + MORE;

@@ -19,9 +19,9 @@ use crate::{
 };
 
 const SEARCHED: usize = 40;
-/// Number of recent runs for estimating the bytes that a run sends.
+/// Number of recent runs used to estimate how many bytes a run sends.
 const EXPECTED: usize = 10;
-/// Size of the cache in runs. A day never has this many.
+/// Cache size in runs. A day never has this many runs.
 const MOST: usize = 4000;
 
 type Key = (i64, RunId, u32);
@@ -100,7 +100,7 @@ impl Archive {
         Ok(runs.iter().filter_map(|run| self.stored_run(&store, run)).map(|run| run.bytes).sum())
     }
 
-    /// Returns the median bytes of recent runs, so that a single unusually long run has no effect.
+    /// Returns the median number of bytes sent by recent runs, so that a single unusually long run has no effect.
     pub fn expected(&mut self, digest: &str) -> Result<Option<Bytes>, StoreError> {
         let Some(store) = self.store()? else { return Ok(None) };
         let runs = complete(&store, digest)?;
@@ -197,7 +197,7 @@ fn compared(
     remembered: &ScenarioState,
 ) -> Result<RunComparison, StoreError> {
     let (a, b) = (store.load(against)?, store.load(run)?);
-    // Exclude runs with an active regression: it is not noise between runs.
+    // Exclude runs with an active regression, because a regression is not noise.
     let is_usual =
         |other: &RunListing| remembered.regressed_since.is_none_or(|(since, _)| other.started < since);
     let others = store.others(&a, &b, is_usual)?;

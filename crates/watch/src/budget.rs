@@ -8,12 +8,12 @@ use units::Bytes;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Admission {
     Fits,
-    /// The size of the run is unknown, but it may start: at most half of the daily budget is used.
+    /// The size of the run is unknown, but the run may start, because at most half of the daily budget is used.
     Unknown,
     Skipped,
 }
 
-/// `used` is the bytes sent today.
+/// `used` is the number of bytes sent today.
 pub fn admission(budget: Option<Bytes>, used: Bytes, expected: Option<Bytes>) -> Admission {
     match (budget, expected) {
         (None, _) => Admission::Fits,

@@ -56,7 +56,7 @@ pub struct MeasuredResult {
     pub label: String,
     pub metric: Metric,
     pub value: Estimate,
-    /// Value relative to the reference run's.
+    /// Ratio of this value to the reference run's.
     pub ratio: Option<f64>,
 }
 

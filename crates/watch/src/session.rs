@@ -57,7 +57,7 @@ pub enum RunEnd {
     Interrupted,
 }
 
-/// For [`Session::once`], this includes the worst verdict.
+/// Includes the worst verdict for [`Session::once`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WatchEnd {
     Interrupted,
@@ -147,7 +147,7 @@ impl<'a, H: Host> Session<'a, H> {
         Ok((place, at))
     }
 
-    /// Returns when the next measurement is due. Attempts by other processes count, too.
+    /// Takes attempts by other processes into account.
     fn due(&self, place: usize, now: UnixMillis) -> anyhow::Result<Due> {
         let watched = &self.watched[place];
         let timing = watched.measure.timing;
@@ -165,7 +165,7 @@ impl<'a, H: Host> Session<'a, H> {
             return Ok(Due { earliest: again, drawn: again });
         }
         let last = self.archive.last(&watched.digest, now)?.max(tried);
-        // A new measurement with a time of day waits for this time.
+        // A measurement that has never run waits for its time of day, if it has one.
         let started = timing.at.map(|_| self.started);
         Ok(Due { earliest: timing.earliest(last), drawn: timing.due(last.or(started), self.seed) })
     }

@@ -1,4 +1,4 @@
-//! The state of a watch that is not in the store: sent alerts and passed runs. A lock allows only one watch per plan.
+//! The state that a watch keeps outside the store: sent alerts and passed runs. A lock allows only one watch per plan.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -77,7 +77,8 @@ impl WatchState {
         }))
     }
 
-    /// Returns when the last attempt to measure this version of a scenario failed. Needs no lock.
+    /// Returns the time of the last attempt to measure this version of a scenario if that attempt failed. Needs no
+    /// lock.
     #[must_use]
     pub fn failed(path: &Path, scenario: &str, digest: &str) -> Option<UnixMillis> {
         let known = read(path).ok()??;

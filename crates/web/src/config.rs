@@ -11,7 +11,7 @@ use crate::{tls::Tls, token::Token};
 #[derive(Debug)]
 pub struct Config {
     pub listen: SocketAddr,
-    /// A file, or the address of a database, which may contain a password.
+    /// A file, or a database address. The address may contain a password.
     pub store: PathBuf,
     /// `None` means plain HTTP.
     pub tls: Option<Tls>,

@@ -1,5 +1,5 @@
-//! Limits open connections. At an address's limit, closes its oldest connection. At the server's limit, closes the
-//! oldest connection of the address with the most connections.
+//! Limits open connections. At an address's limit, closes that address's oldest connection. At the server's limit,
+//! closes the oldest connection of the address with the most connections.
 
 use budgets::{Amounts, Budget, Exhausted, Share, Source};
 use tokio::task::{AbortHandle, JoinSet};

@@ -20,7 +20,6 @@ use crate::{
     serve::{ServeError, accept, connection},
 };
 
-/// The Prometheus text format (<https://prometheus.io/docs/instrumenting/exposition_formats/>).
 pub(crate) const FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 
 use crate::token::{self, TokenError};
 
-/// A cookie is valid for a day (in nanoseconds).
+/// Lifetime of a cookie in nanoseconds: one day.
 const VALID: u64 = 86_400_000_000_000;
 const MOST: usize = 1000;
 const ENTROPY: usize = 32;

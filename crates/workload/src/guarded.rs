@@ -37,7 +37,7 @@ impl GuardedMetric {
         }
     }
 
-    /// Whether the values are fractions, which are compared by difference. Times are compared by ratio.
+    /// Whether the values are fractions. Fractions are compared by difference, and times by ratio.
     #[must_use]
     pub const fn is_fraction(self) -> bool {
         !matches!(self, Self::P99)

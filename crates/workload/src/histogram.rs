@@ -62,7 +62,7 @@ impl LatencyHistogram {
         self.open().add(&*other.read()).expect("both have the same bounds");
     }
 
-    /// Returns a copy that takes only a few KB, but each access to it takes about ten microseconds longer.
+    /// Returns a copy that takes only a few KB, but each access to it first unpacks it (about ten microseconds).
     #[must_use]
     pub fn packed(&self) -> Self {
         match &self.0 {

@@ -299,7 +299,7 @@ impl Measurement {
 pub trait KindMeasurement {
     fn metric(&self) -> Metric;
     fn value(&self) -> Option<f64>;
-    /// The work done, including the warm-up. `None` if there was none, or if it has two different units.
+    /// The work done, including the warm-up. `None` if no work was done, or if the work has two different units.
     fn work(&self) -> Option<(Work, f64)>;
     /// The work after the warm-up, in 10^9 bytes or in messages. `None` for kinds without instruction counts.
     fn measured_work(&self) -> Option<f64> {

@@ -48,8 +48,8 @@ pub struct SocketFacts {
     pub congestion: Option<String>,
     /// TCP maximum segment size for sending.
     pub mss: Option<u32>,
-    /// Send buffer, as counted by the kernel. plumb limits it for zero-copy in limit mode over a short path, unless the
-    /// workload sets a window.
+    /// Send buffer, as counted by the kernel. In limit mode, plumb limits it for zero-copy sends over a short path,
+    /// unless the workload sets a window.
     pub send_buffer: Option<Bytes>,
     /// Receive buffer, as counted by the kernel.
     pub receive_buffer: Option<Bytes>,

@@ -1,5 +1,4 @@
-//! Rule `cycles`: the number of dependency cycles between a crate's modules does not exceed a limit, which may only
-//! fall.
+//! Rule `cycles`: limits the number of dependency cycles between a crate's modules. The limit may only decrease.
 
 use anyhow::Result;
 

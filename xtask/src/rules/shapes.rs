@@ -11,7 +11,7 @@ use crate::kinds::KINDS;
 use crate::source::{Module, Source};
 use crate::workspace::Workspace;
 
-const ADVICE: &str = "keep the type in the lower crate; a frozen reader of an older version gets a line in \
+const ADVICE: &str = "keep the type in the lower crate; for a frozen reader of an older version, add a line to \
                       xtask/src/rules/shapes.rs";
 
 /// Smaller shapes may match by coincidence.

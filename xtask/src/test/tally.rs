@@ -36,7 +36,7 @@ impl Tally {
         } else if let Some(name) = line.strip_prefix("     Running ") {
             name.clone_into(&mut self.running);
         } else if line == "failures:" {
-            // The second list has the names only.
+            // The second list contains only names.
             self.program.failures.clear();
         } else if let Some(name) = line.strip_prefix("    ").filter(|name| !name.contains(' ')) {
             self.program.failures.push(name.to_owned());

@@ -9,7 +9,7 @@ use units::Nanos;
 
 use crate::refusal::Refusal;
 
-/// The kernel's own minimum of free memory is lower.
+/// The kernel's own minimum of free memory is lower than this.
 const LEFT_FREE: u64 = 48 << 20;
 
 pub(super) fn touch_free() -> Result<(AnonymousMemory, MemoryReply), Refusal> {

@@ -14,7 +14,7 @@ pub(super) fn chances(raw: &[Option<f64>]) -> Vec<Option<f64>> {
 }
 
 /// Returns whether a ratio is within the noise between runs. Either its interval must be within the noise, or the ratio
-/// itself within the observed differences between runs, which include the noise of trials.
+/// itself must be within the observed differences between runs. These include the noise of trials.
 pub(super) fn is_same(ratio: &Estimate, floor: f64, runs: &Learned) -> bool {
     let size = floor.ln_1p();
     let within = |interval: &stats::Interval| {

@@ -1,5 +1,5 @@
-//! Noise floor between two runs: [`noise::USUAL_BETWEEN_RUNS`] combined with the precision of the medians, or with
-//! the baseline's noise if it is larger.
+//! Noise floor between two runs: [`noise::USUAL_BETWEEN_RUNS`] combined with the precision of the medians, or with the
+//! baseline's noise if that is larger.
 
 use stats::{interval, noise};
 
@@ -30,7 +30,7 @@ pub(super) fn limitation(pairs: &[Pair<'_, '_>], noise: &[Fits; 2]) -> Option<St
     let most = shortened.iter().copied().fold(0.0, f64::max);
     (!shortened.is_empty()).then(|| {
         format!(
-            "The baseline differed from itself by up to {}, which would hide small differences. {} steadier and \
+            "Repetitions of the baseline differed by up to {}, which would hide small differences. {} steadier and \
              therefore judged by twice the spread of {} own trials.",
             percent(most),
             match shortened.len() {

@@ -64,8 +64,8 @@ pub fn gate(comparison: &RunComparison, threshold: f64, guard_limits: GuardLimit
     Gate { threshold, guard_limits, outcome, regressions, tolerated, violations, undecided: open }
 }
 
-/// A pass only requires the estimate to be within the limit, because equal runs rarely have their whole interval within
-/// it.
+/// A pass only requires the estimate to be within the limit, because the whole interval is rarely within it, even in
+/// equal runs.
 fn guarded(guard: &GuardComparison, limits: &GuardLimits) -> Loss {
     let limit = limits.of(guard.metric);
     if guard.metric == GuardedMetric::Outage {

@@ -110,7 +110,7 @@ fn verdict(metric: GuardedMetric, change: &BoundedValue, is_enough: bool) -> Ver
     let limit = GuardLimits::default().of(metric);
     let (worse, better) = match metric {
         GuardedMetric::P99 => (USUAL_RATIO, USUAL_RATIO.recip()),
-        // Use the gate's limit: the gate relies on this verdict, because it includes silent trials.
+        // Use the gate's limit. The gate relies on this verdict, because the verdict includes silent trials.
         GuardedMetric::Outage => (limit, -limit),
         _ => (USUAL_DIFFERENCE, -USUAL_DIFFERENCE),
     };

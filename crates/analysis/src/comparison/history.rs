@@ -1,4 +1,4 @@
-//! Further runs of A's scenario, and the noise between them.
+//! Other runs of A's scenario, and the noise between runs.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::{
     observations::{self, Observations},
 };
 
-/// Minimum number of trials, as a fraction of A's. Runs with fewer trials mostly show the noise of trials.
+/// Minimum number of trials, as a fraction of A's number. Runs with fewer trials mostly show the noise of trials.
 const ENOUGH_TRIALS: f64 = 0.5;
 
 type Values = BTreeMap<String, f64>;

@@ -1,5 +1,5 @@
 //! Judges the ratio of two runs for each result. The trials of the two runs are not paired. The noise floor covers
-//! effects on a whole run (placement, addresses, neighbours), which its trials do not show.
+//! effects on a whole run (placement, addresses, neighbours), which that run's trials do not show.
 
 use findings::{Comparison, Difference, Estimate, Interval, ResultComparison, Verdict};
 use stats::{AbResult, Level, ab, noise, sweep, verdict};
@@ -237,8 +237,8 @@ impl<'m> Look<'m> {
         let (low, high) = (percent(interval.low), percent(interval.high));
         if self.trials.is_none() {
             return Some(format!(
-                "The difference is smaller than {}: the ratio is {low} to {high}. This does not include variation \
-                 between trials, which needs {FEWEST_IMPORTED} trials of each.",
+                "The difference is smaller than {}: the ratio is {low} to {high}. This excludes variation between \
+                 trials; estimating it needs {FEWEST_IMPORTED} trials of each.",
                 percent(SAME_OF_FEW)
             ));
         }
@@ -250,7 +250,7 @@ impl<'m> Look<'m> {
         let bound = || {
             let bound = percent(ab::same_within(floor));
             format!(
-                "The difference is only established to be smaller than {bound}; more trials would show more."
+                "The difference is only established to be smaller than {bound}; more trials would lower this bound."
             )
         };
         self.mixture().or_else(|| (most > MARGIN).then(bound))
@@ -267,7 +267,7 @@ impl<'m> Look<'m> {
         Some(format!("Each average is a mixture of two levels: {low}, and {high}."))
     }
 
-    /// Explains the verdict if A's value would give a different one than the historical level.
+    /// Explains the verdict if comparing B with A, instead of with the historical level, would change it.
     fn level(&self, comparison: &Comparison) -> Option<String> {
         let (trials, runs) = self.trials.zip(self.learned)?;
         let from_a = compare::converted(trials.judged(ab::MOST_P, self.floor?));

@@ -48,7 +48,7 @@ impl Draw {
     }
 }
 
-/// A trial with a single round trip, which keeps the histogram cheap.
+/// A single round trip keeps the histogram cheap.
 fn round_trip(nanos: f64) -> Measurement {
     let mut round_trips = LatencyHistogram::new();
     round_trips.record(Nanos(nanos as u64));
@@ -112,7 +112,7 @@ fn equal_runs_are_the_same_within_noise() {
         }
         let summary =
             format!("{blocks} blocks, noise {}: {same} same, {false_alarms} alarms of 40", noise.trial);
-        // With this noise, one of the four results could hide a difference of half its value.
+        // With this noise, a difference of half the value could be hidden in one of the four results.
         let least = if noise.trial > 0.05 { 30 } else { 38 };
         assert!(same >= least && false_alarms <= 2, "{summary}");
     }
@@ -303,7 +303,7 @@ fn noisy_baseline_does_not_hide_loss_of_quiet_result() {
     let comparison = compare(&noisy(1, 1.0).record, &noisy(2, 0.93).record);
     assert_eq!(result(&comparison, "tunnel/bulk").verdict, Verdict::Worse, "{comparison:#?}");
     let mentions_baseline =
-        |limitation: &&String| limitation.contains("The baseline differed from itself by up to");
+        |limitation: &&String| limitation.contains("Repetitions of the baseline differed by up to");
     assert!(
         comparison
             .limitations

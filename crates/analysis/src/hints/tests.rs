@@ -191,7 +191,7 @@ const CASES: &[Case] = &[
             trial.devices = vec![device("eth0", 1500, &[("rx-gro", false), ("tx-gre-segmentation", false)])];
         },
         severity: Severity::Note,
-        says: &["Offloads of vxlan are off", "Measure with the offloads on and off", "ethtool -k vxlan"],
+        says: &["Offloads of vxlan are off", "Measure with offloads on and off", "ethtool -k vxlan"],
     },
     Case {
         hint: "retransmits",

@@ -75,7 +75,7 @@ pub(crate) fn tcp(trials: &[&[Flow]]) -> Option<TcpSummary> {
     }
     let sum =
         |samples: &[TcpSample], of: fn(&TcpSample) -> u32| samples.iter().map(|it| u64::from(of(it))).sum();
-    // Other tools' servers report only retransmits, so a zero in another field means that it is unknown.
+    // Other tools' servers report only retransmits, so a zero in another field means that the field is unknown.
     let windows = || senders.iter().map(|tcp| tcp.cwnd).filter(|window| window.0 > 0);
     let rtts = senders.iter().map(|tcp| tcp.rtt.0 as f64).filter(|rtt| *rtt > 0.0);
     let all_time: Nanos =

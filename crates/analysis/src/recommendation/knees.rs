@@ -7,7 +7,7 @@ use stats::curve;
 use super::sweep::{Factor, Setting, Sweep};
 use crate::compare;
 
-/// With fewer levels, the knee would be the first or the last.
+/// With fewer levels, the knee would be the first or the last level.
 const FEWEST_LEVELS: usize = 3;
 
 pub(super) fn knees(sweep: &Sweep<'_>) -> Vec<Knee> {

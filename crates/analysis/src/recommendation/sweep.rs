@@ -37,12 +37,12 @@ pub(super) struct Setting<'a> {
     more: bool,
     /// The value of each trial, or its reciprocal if less is better.
     pub(super) goods: Vec<f64>,
-    /// CPU time. `None` if it is unknown for any setting.
+    /// CPU time. `None` if it is unknown for at least one setting.
     pub(super) cpu: Option<Cpu>,
 }
 
 impl<'a> Sweep<'a> {
-    /// Returns `None` if there are too few results, no factor is numeric, or neither direction of the metric is
+    /// Returns `None` if there are too few results, no factor is numeric, or neither higher nor lower values are
     /// better.
     pub(super) fn of(
         workload: &'a str,

@@ -32,7 +32,7 @@ enum Harm {
     Stalls,
     /// The workload sends packets of this size, but the probe may have lost only replies.
     Unknown,
-    /// The workload has no packets of this size.
+    /// The workload sends no packets of this size.
     None,
 }
 

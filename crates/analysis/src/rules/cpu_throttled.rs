@@ -1,4 +1,4 @@
-//! `cpu-throttled`: the kernel paused the client or the server, which exceeded the CPU quota of a cgroup.
+//! `cpu-throttled`: the kernel paused the client or the server because the CPU quota of a cgroup was used up.
 
 use samples::CpuThrottling;
 

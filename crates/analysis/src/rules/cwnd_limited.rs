@@ -1,4 +1,4 @@
-//! `cwnd-limited`: the congestion window limits the rate, rather than the path.
+//! `cwnd-limited`: the congestion window, not the path, limits the rate.
 
 use findings::{StreamSummary, TcpSummary};
 use samples::Trial;

@@ -1,4 +1,4 @@
-//! `generator-limited`: a sending thread was saturated, so the result would not show a faster path.
+//! `generator-limited`: a sending thread was saturated, so a faster path would not improve the result.
 
 use samples::ValidityWarning;
 

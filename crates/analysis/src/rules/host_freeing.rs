@@ -1,5 +1,5 @@
-//! `host-freeing`: the fraction of time that QEMU spends freeing memory on the host, which bounds the gain from
-//! faster freeing.
+//! `host-freeing`: the fraction of time that QEMU spends freeing memory on the host. This limits the gain from faster
+//! freeing.
 
 use findings::BalloonSummary;
 use samples::SyscallCount;

@@ -1,5 +1,5 @@
-//! The rules that produce findings, one per file. A rule only examines existing numbers, and docs/findings/ID.md
-//! documents it. To add a rule, add a file with the rule and its test case, list the rule here, and write its page.
+//! The rules that produce findings, one per file. Rules only examine existing numbers. docs/findings/ID.md documents
+//! each rule. To add a rule, add a file with the rule and its test case, list the rule here, and write its page.
 
 mod backlog_drops;
 mod below_expected;

@@ -19,14 +19,14 @@ pub(crate) const RULE: Rule = Rule::cause("offload-off", look).over(&[
 
 const TUNNEL_KINDS: [&str; 2] = ["vxlan", "geneve"];
 const WANTED: [&str; 3] = ["tx-tcp-segmentation", "tx-generic-segmentation", "rx-gro"];
-/// An example is <https://github.com/projectcalico/calico/issues/11435>.
+/// For example, <https://github.com/projectcalico/calico/issues/11435>.
 const TUNNELS: &str =
     "Some NICs lose the checksums of tunneled packets, and then checksum offload must stay off.";
 const MUCH: f64 = 0.5;
-/// If the slower side reaches this fraction of the faster one, the finding is only a note.
+/// If the slower result reaches this fraction of the faster one, the finding is only a note.
 const LITTLE: f64 = 0.9;
 
-/// Features that are disabled on the slower side but enabled on the faster side, by device.
+/// Features that are disabled in the slower result but enabled in the faster one, by device.
 type Off = BTreeMap<String, BTreeSet<String>>;
 
 struct Loss<'a> {
@@ -90,7 +90,7 @@ pub(crate) fn of_devices(devices: &[DeviceState]) -> Vec<Claim> {
         ])
         .with_remedy(
             Remedy::manual(
-                "Measure with the offloads on and off before you change them",
+                "Measure with offloads on and off before changing the settings permanently",
                 lacking.iter().map(show).collect(),
             )
             .explained(TUNNELS),
@@ -224,7 +224,7 @@ fn remedy(off: &Off, slower: &ResultSummary) -> Remedy {
     });
     Remedy {
         change: Some(Change::OffloadsOn { devices: off.keys().cloned().collect() }),
-        ..Remedy::manual("Turn the offloads on, each on its host", commands.collect())
+        ..Remedy::manual("Enable the offloads on each device's host", commands.collect())
             .explained(format!("Check with ethtool -k: a driver may refuse one.{caution}"))
     }
 }

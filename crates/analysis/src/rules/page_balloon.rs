@@ -7,7 +7,7 @@ use super::{prelude::*, significance};
 
 pub(crate) const RULE: Rule = Rule::cause("page-balloon", look);
 
-/// Speed-up that justifies another device.
+/// Minimum speed-up that justifies switching devices.
 const MUCH: f64 = 2.0;
 
 fn look(context: &Context<'_>) -> Vec<Claim> {

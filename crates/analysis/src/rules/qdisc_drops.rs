@@ -33,8 +33,8 @@ fn of_result(result: &ResultSummary) -> Vec<Lossy<'_>> {
     lossy.collect()
 }
 
-/// Counts each dropped packet once. A driver's counter may include drops by its queueing discipline, and the counters
-/// of both devices may include backlog drops.
+/// Counts each dropped packet once. A driver's counter may include drops by its queueing discipline, and both
+/// `tx_dropped` and `rx_dropped` may include backlog drops.
 fn dropped(device: &DeviceCounters, by_backlog: u64) -> u64 {
     let out = by_qdisc(device).max(device.tx_dropped.saturating_sub(by_backlog));
     out.saturating_add(device.rx_dropped.saturating_sub(by_backlog))
@@ -125,8 +125,8 @@ fn remedy(device: &DeviceCounters) -> Remedy {
             typed_at(&device.device, |device| format!("tc qdisc replace dev {device} root fq_codel"));
         return Remedy::manual(action, vec![show, replace]);
     }
-    let action =
-        "Find out why the device drops: a short ring, a peer that is down or full, an oversized packet";
+    let action = "Find out why the device drops packets; possible causes are a short ring, a peer that is down or full, \
+         and oversized packets";
     let statistics = typed_at(&device.device, |device| format!("ethtool -S {device}"));
     let ring = typed_at(&device.device, |device| format!("ethtool -g {device}"));
     Remedy::manual(action, vec![statistics, ring, show])

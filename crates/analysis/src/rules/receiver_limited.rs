@@ -1,4 +1,4 @@
-//! `receiver-limited`: a receiving thread was saturated, so the result would not show a faster path.
+//! `receiver-limited`: a receiving thread was saturated, so a faster path would not improve the result.
 
 use samples::ValidityWarning;
 

@@ -66,7 +66,7 @@ fn claim(device: &str, qdisc: &QdiscCounters, share: f64, measured: impl Into<Ph
         ],
     )
     .detail(phrase![
-        format!("it held packets back {:.0} times per 100 packets while measuring ", share * 100.0),
+        format!("it delayed packets {:.0} times per 100 packets while measuring ", share * 100.0),
         measured,
     ])
     .with_remedy(Remedy::manual(
@@ -95,7 +95,7 @@ pub(super) mod tests {
         severity: Severity::Warning,
         says: &[
             "queueing discipline of a:eth0 (tbf) limits the rate",
-            "held packets back 50 times per 100 packets while measuring",
+            "delayed packets 50 times per 100 packets while measuring",
         ],
         change: None,
     };

@@ -20,11 +20,12 @@ pub(crate) struct WeighedDifference {
     pub(crate) limitation: Option<&'static str>,
 }
 
-const ONE_TRIAL: &str = "It is based on single trials and leaves out variation between trials. Repeat the \
-     measurement before acting on it.";
-const BARE: &str = "It is based on single numbers without intervals; their variation is unknown.";
-const OPEN: &str = "Not significant: with so few trials or so much noise, the same setting might differ from itself \
-     by as much.";
+const ONE_TRIAL: &str = "This comparison is based on single trials and ignores variation between trials. Repeat \
+     the measurement before acting on it.";
+const BARE: &str =
+    "This comparison is based on single numbers without intervals; their variation is unknown.";
+const OPEN: &str = "Not significant: with so few trials or so much noise, two measurements of the same setting \
+     could differ by this much.";
 
 pub(crate) fn weigh(comparison: &Comparison) -> Option<WeighedDifference> {
     let ratio = comparison.ratio;

@@ -9,7 +9,7 @@ use crate::words::change;
 
 pub(crate) const RULE: Rule = Rule::cause("single-queue-bound", look);
 
-/// Busier CPUs may be the bottleneck instead of the queue.
+/// CPUs busier than this may be the bottleneck instead of the queue.
 const BUSY: f64 = 0.9;
 /// Minimum gain from more queues if the number of connections differs, too.
 const MUCH_MORE: f64 = 1.25;

@@ -75,7 +75,7 @@ fn finding(found: &[SlowPair<'_>]) -> Claim {
 fn remedy(from: &str, to: &str) -> Remedy {
     Remedy::manual(
         format!(
-            "Check what only this path uses: routes, firewall rules and drops between {from} and {to}, one cable or \
+            "Check what only this path uses: routes and firewall rules between {from} and {to}, a cable or \
              bond port"
         ),
         vec![

@@ -43,7 +43,7 @@ fn evidence(refusal: &Refusal<'_>) -> Evidence {
     let (host, label) = (&refusal.host.host, &refusal.label);
     let evidence = match (refusal.host.insert_failed, refusal.host.tracked) {
         (0, Some(tracked)) => {
-            Evidence::new(format!("tracked on {host} after no connection succeeded, {label}"))
+            Evidence::new(format!("tracked on {host} after all connection attempts failed, {label}"))
                 .count(tracked)
                 .text(" connections")
         }

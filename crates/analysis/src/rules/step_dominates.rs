@@ -108,14 +108,14 @@ const fn meaning(step: &StepSummary) -> &'static str {
         }
         StepKind::Queue => "A queueing discipline delays the packet: it is shaping, or its queue is full.",
         StepKind::Crossing => {
-            "A softirq takes the packet from one device to the next; it waits for the CPU or behind other packets."
+            "A softirq takes the packet from one device to the next, after waiting for the CPU or for other packets."
         }
         StepKind::Encapsulation | StepKind::Decapsulation => {
             "The tunnel processes each packet in software: headers, checksums, a second route lookup."
         }
         StepKind::Bridge => "The bridge does its lookup, and calls netfilter if br_netfilter is enabled.",
         StepKind::Forwarding => "The host routes the packet through netfilter rules and connection tracking.",
-        StepKind::Send => "Socket and protocol processing of the sender, before any device has the packet.",
+        StepKind::Send => "Socket and protocol processing at the sender, before the packet reaches a device.",
         StepKind::Program => "This is the responding program, not the network.",
         StepKind::Other => "This step is not classified: see the points between which it occurs.",
     }

@@ -92,8 +92,8 @@ fn share(times: &LatencyHistogram, share: f64) -> Option<f64> {
     times.quantile(share).map(|time| time.0 as f64).filter(|time| *time > 0.0)
 }
 
-/// Returns the growth of the tail beyond the median's, within blocks. Returns `None` for the baseline itself, or if
-/// the growth is not significant.
+/// Returns how much more the tail grew than the median, compared within blocks. Returns `None` for the baseline itself,
+/// or if the growth is not significant.
 fn growth(measured: &Observations<'_>, context: &Context<'_>) -> Option<Growth> {
     let record = measured.record;
     let baseline = context
@@ -189,7 +189,7 @@ fn limitations(worst: &Tail<'_>) -> Vec<String> {
     let closed = "In a closed loop, a stall delays only one message, although it would delay all messages \
                   of an application; an \
          open loop shows the full effect.";
-    let bare = "It is based on reported percentiles without the number of messages.";
+    let bare = "The percentiles were reported without the number of messages.";
     let bare = (!worst.sure && LatencySummary::of(worst.result).is_none()).then_some(bare);
     [closed].into_iter().chain(bare).map(str::to_owned).collect()
 }
@@ -201,7 +201,7 @@ fn remedy(commands: &Commands<'_>) -> Remedy {
         "cat /proc/interrupts".into(),
     ]);
     Remedy::manual("Find out what stalls the path for that long", look).explained(
-        "Candidates: a queue filled by a concurrent stream (compare without it), a \
+        "Possible causes: a queue filled by a concurrent stream (compare without it), a \
              CPU in a deep idle state, interrupts or other work on the CPUs of the ends, \
              retransmission timers.",
     )

@@ -116,7 +116,7 @@ fn dearer(sweep: &Sweep<'_>, reference: &Point<'_>, wastes: &[Waste<'_>]) -> Opt
     let (dear, better) =
         same.filter(|point| queues::cpu(point.result).is_some()).find_map(|point| beaten(&point))?;
     Some(format!(
-        "It applies only to that setting: {better} is no slower than {dear} and needs no more CPU time."
+        "This holds only for the cheapest setting: {better} is no slower than {dear} and needs no more CPU time."
     ))
 }
 
@@ -158,7 +158,7 @@ pub(super) mod tests {
         says: &[
             "Beyond 16 queues, ",
             "32 and 40 queues gain at most +8",
-            "It applies only to that setting: ",
+            "This holds only for the cheapest setting: ",
             "Queue=16",
             "total CPU shares 44.0 %",
         ],

@@ -74,7 +74,7 @@ fn finding(worst: &Unsplit<'_>, found: &[Unsplit<'_>]) -> Claim {
     .with_limits([
         "This is judged by the names of the call, process and thread. Part of such a call is work, and \
          other calls (read, readv, write on a full socket) may wait too.",
-        "Times from enter to exit include the tracer's cost per call.",
+        "Each call's time includes the tracer's cost.",
     ])
     .with_remedy(remedy())
 }

@@ -4,7 +4,7 @@ use samples::SyscallCount;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// The call does work for its caller, judging by its name.
+    /// The call does work for its caller, judging by the call's name.
     Work,
     Waiting,
     /// A running virtual CPU. KVM_RUN returns when it exits the guest.
@@ -70,7 +70,7 @@ impl Kind {
     }
 }
 
-/// Judges by the names of the thread and the process, or by the time per call if there are no names.
+/// Decides from the thread and process names or, if there are none, from the time per call.
 fn runs_a_guest(count: &SyscallCount) -> bool {
     let names: Vec<String> =
         [&count.process, &count.thread].into_iter().flatten().map(|name| name.to_lowercase()).collect();

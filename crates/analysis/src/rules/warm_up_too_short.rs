@@ -10,9 +10,9 @@ use crate::series;
 pub(crate) const RULE: Rule = Rule::measurement("warm-up-too-short", look);
 
 const LEAST: f64 = 0.01;
-/// Effect that is worth a warning.
+/// Minimum effect for a warning.
 const MUCH: f64 = 0.05;
-/// Minimum fraction of trials that settle late. A smaller fraction is chance, or another finding covers it.
+/// Minimum fraction of trials that settle late. A smaller fraction may be due to chance, or another finding covers it.
 const MOST_TRIALS: f64 = 0.5;
 
 struct Late {

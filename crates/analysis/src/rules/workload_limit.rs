@@ -70,7 +70,7 @@ fn cpus(number: f64) -> Phrase {
     Phrase::quantity(format!("{shown} CPU{plural}"), number, Unit::Cpus)
 }
 
-/// Returns a command that shows the throttling. The file `source` is in the directory of the cgroup.
+/// Returns a command that shows the throttling. The file `source` is in the cgroup's directory.
 fn statistics(source: &str) -> Option<String> {
     let (directory, _) = source.rsplit_once('/')?;
     Some(format!("cat {directory}/cpu.stat"))

@@ -96,7 +96,7 @@ fn cpu(now: &AttributedCpu, before: &AttributedCpu) -> AttributedCpu {
         let time = had.entry(share_key(share)).or_default();
         *time = *time + share.time;
     }
-    // Names are not unique. Rows with the same name share the earlier time.
+    // Names are not unique. Rows with the same name share the time in the earlier reading.
     let shares = now.shares.iter().map(|share| {
         let had = had.get_mut(&share_key(share));
         let taken = had.map_or(Nanos(0), |had| {

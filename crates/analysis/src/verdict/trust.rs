@@ -9,7 +9,7 @@ use samples::{EndReason, RunRecord, RunState};
 use super::{changes::Difference, count};
 use crate::observations::Observations;
 
-/// Minimum relative variation between a result's trials to mention.
+/// Smaller relative variations between a result's trials are not mentioned.
 const NOTABLE: f64 = 0.1;
 
 pub(super) fn trust(findings: &Findings, differences: &[Difference<'_>]) -> Trust {

@@ -61,7 +61,7 @@ fn set(store: &mut Store, name: &str, run: &str) -> anyhow::Result<()> {
     if let Some(remedy_trials) = &record.header.remedy_trials {
         let message =
             format!("run {run} cannot be a baseline: it only tested the remedies of {}", remedy_trials.run);
-        let hint = "other runs have no results with and without a remedy to compare with these; use the tested \
+        let hint = "its results with and without a remedy cannot be compared with other runs; use the tested \
                 run as the baseline";
         return Err(Misuse::new(message).hint(hint).into());
     }

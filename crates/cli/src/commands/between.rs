@@ -41,7 +41,7 @@ pub(crate) struct BetweenArgs {
     /// Run the traffic in the workloads' cgroups, under their limits. It uses the workloads' CPU time and memory
     #[arg(long)]
     as_workload: bool,
-    /// Trials per workload. More trials give narrower intervals [default: 6, which take less than 60 s]
+    /// Trials per workload. More trials give narrower intervals [default: 6, taking less than 60 s]
     #[arg(long, value_name = "N", default_value_t = 6, hide_default_value = true, value_parser = clap::value_parser!(u32).range(1..=1000))]
     trials: u32,
     /// Also write the report to this file; its extension selects the format: .html, .md, .json, .csv
@@ -113,7 +113,7 @@ fn question(args: &BetweenArgs, plan: &Plan) -> String {
     let transport = if args.udp { "UDP" } else { "TCP" };
     let rate = args.rate.map_or("full rate".to_owned(), |rate| format!("up to {rate}"));
     format!(
-        "this loads the path from {} to {} with {transport} at {rate} for up to {:.0} s, and takes about {:.0} s in all",
+        "this loads the path from {} to {} with {transport} at {rate} for up to {:.0} s, and takes about {:.0} s in total",
         args.from,
         args.to,
         loaded.seconds(),

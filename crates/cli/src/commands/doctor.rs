@@ -22,7 +22,7 @@ use verdict::Verdict;
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// Check over SSH whether paths can end at this host, instead of checking this machine
+    /// Check over SSH whether paths can end at another host, instead of checking this machine
     #[arg(long, value_name = "USER@HOST", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     host: Option<String>,
     /// List the capabilities that plumb uses, what works without them, and whether this process has them
@@ -79,8 +79,8 @@ fn checks(rights: &Result<Rights, impl Display>) -> Vec<Check> {
     all
 }
 
-/// If privileges are missing, reports this as the reason for failed path checks, because the kernel may have the
-/// feature.
+/// If privileges are missing, reports this as the reason for failed path checks, because the kernel may still have
+/// the features.
 fn blame_rights(checks: &mut [Check], rights: &Result<Rights, impl Display>) {
     for check in checks.iter_mut().filter(|check| check.status == Status::Missing) {
         match (rights, check.group) {

@@ -1,4 +1,4 @@
-//! `plumb import`: turns logs of other tools into a run. If a file cannot be imported, nothing is imported.
+//! `plumb import`: turns logs from other tools into a run. If a file cannot be imported, nothing is imported.
 
 pub(crate) mod reading;
 mod summary;
@@ -23,15 +23,15 @@ use crate::{exit::Exit, failure::Misuse, global_flags::GlobalFlags, output, reme
 
 const NAMED: usize = 40;
 
-/// Maximum number of results in a summary, because all results are compared with each other.
+/// Maximum number of results in a summary, which compares all of them with each other.
 const MAX_SUMMARY: usize = 1000;
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
-    /// Files that contain logs or tables of other tools. `-` is standard input
+    /// Files that contain logs or tables from other tools. `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
-    /// The run's title, e.g. "with vhost + Host->VM". It applies to all tests like a heading
+    /// The run's title, e.g. "with vhost + Host->VM". It is treated as a heading above all tests
     #[arg(long, short)]
     title: Option<String>,
     /// The run's name, for `plumb report latest:NAME`

@@ -1,6 +1,4 @@
 //! iperf3 flags that plumb ignores or does not support, and the flags to use instead.
-//!
-//! docs/guide/client-server.md lists them.
 
 use clap::Args;
 

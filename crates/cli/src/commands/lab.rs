@@ -22,7 +22,7 @@ use crate::{
     source,
 };
 
-/// `lab shell` sets this variable to PID/START_TIME of the lab's holder.
+/// `lab shell` sets this variable to the lab holder's PID/START_TIME.
 const LABEL: &str = "PLUMB_LAB_HOLDER";
 /// Time for a process to exit before it is killed.
 const GRACE: Duration = Duration::from_secs(2);

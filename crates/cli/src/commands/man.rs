@@ -34,8 +34,8 @@ const FILES: &[(&str, &str)] = &[
 ];
 const ENVIRONMENT: &[(&str, &str)] = &[
     ("PLUMB_DB", "Database of runs, like --db"),
-    ("PLUMB_FLEET", "The fleet's file, instead of fleet.toml"),
-    ("PLUMB_GUEST_KERNEL", "Kernel of guests: a file, or a release, e.g. `6.12`"),
+    ("PLUMB_FLEET", "Fleet configuration file, instead of fleet.toml"),
+    ("PLUMB_GUEST_KERNEL", "Guest kernel: a file, or a release, e.g. `6.12`"),
     ("PLUMB_PLAIN", "Print plain lines instead of the live view"),
     ("IPERF3_PASSWORD", "Password of `plumb client --username`"),
     ("NO_COLOR, CLICOLOR_FORCE", "Never or always use colours"),

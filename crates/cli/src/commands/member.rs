@@ -47,8 +47,8 @@ const AFTER_HELP: &str = "The file contains:
   interfaces = [\"eth1\"]        # allowed interfaces
   ports = \"5201-5210\"          # ports to listen on when acting as the server
   hours = \"22:00-06:00\"        # allowed start times of trials, in UTC
-  address = \"10.0.7.11\"        # default address for traffic; default: the source address towards the \
-    server
+  address = \"10.0.7.11\"        # default address for traffic; if unset, the source address of the \
+    NATS connection
 
 Reconnects if the server is unavailable. An agent exits within 18 s of losing its controller.";
 

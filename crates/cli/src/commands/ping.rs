@@ -157,7 +157,7 @@ fn lines(args: &PingArgs, load: &WorkloadSettings, shown: TrialOutput) -> Lines 
     }
 }
 
-/// Rejects a CPU for the server, because the server's threads serve many clients.
+/// Rejects CPUs for the server, because its threads serve many clients.
 fn placement(args: &PingArgs) -> Result<Placement, Misuse> {
     match args.traffic.pin.clone().unwrap_or(Placement::Free) {
         Placement::Cpus { client, server } if server.is_empty() => Ok(Placement::Cpus { client, server }),

@@ -105,7 +105,7 @@ impl PlotArgs {
         if let Some(reference) = &self.against {
             let mut references = References::new(shared);
             let [run] = &self.runs[..] else {
-                let error = Misuse::new("--against compares only one run");
+                let error = Misuse::new("with --against, only one run can be drawn");
                 return Err(error.hint("without --against, several runs are drawn in one chart").into());
             };
             let (a, b) = (references.load(reference)?, references.load(run)?);
@@ -123,7 +123,7 @@ impl PlotArgs {
     fn nothing(&self) -> Misuse {
         let runs = self.runs.join(" and ");
         let message = match &self.kind {
-            _ if self.runs.len() > 1 => format!("{runs} have no result with such a chart in common"),
+            _ if self.runs.len() > 1 => format!("{runs} have no common result with such a chart"),
             Some(kind) => format!("{runs} has no chart of kind {kind}"),
             None => format!("{runs} has no charts"),
         };

@@ -30,14 +30,13 @@ pub(crate) struct RebalanceArgs {
     /// Number of rounds [default: until interrupted]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     rounds: Option<u64>,
-    /// Write observations and decisions of each round to this file in Prometheus text format
+    /// Write each round's observations and decisions to this file in Prometheus text format
     #[arg(long, value_name = "FILE")]
     metrics: Option<PathBuf>,
     /// Save the rebalancer's state in this file, and continue from it
     #[arg(long, value_name = "FILE")]
     state: Option<PathBuf>,
-    /// Append observations and moves of each round to this recording, for `plumb memory report` and
-    /// --replay
+    /// Append each round's observations and moves to this recording, for `plumb memory report` and --replay
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
     /// Simulate decisions and moves for this recording, without contacting any machine

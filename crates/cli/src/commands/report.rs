@@ -37,8 +37,8 @@ pub(crate) struct ReportArgs {
     /// Objective of a sweep's recommendation [default: the run's, or efficient]
     #[arg(long, value_parser = one_of(OBJECTIVES))]
     objective: Option<Objective>,
-    /// Constraint on settings, e.g. p99<50us or throughput>10Gbit/s (may be repeated). Lists the settings that meet it,
-    /// and recommends the one with the least CPU time
+    /// Constraint on settings, e.g. p99<50us or throughput>10Gbit/s (may be repeated). Lists the settings that meet
+    /// all constraints, and recommends the one with the least CPU time
     #[arg(long, value_name = "BOUND")]
     require: Vec<Requirement>,
     /// Exclude settings in which a factor exceeds this level, e.g. streams=16 (may be repeated)
@@ -69,7 +69,7 @@ pub(crate) const OBJECTIVES: &[Word<Objective>] = &[
 pub(crate) enum FormatName {
     /// Text for this terminal
     Terminal,
-    /// GitHub-flavoured Markdown, with folded data per interval
+    /// GitHub-flavoured Markdown, with collapsed per-interval data
     #[value(alias = "md")]
     Markdown,
     /// The complete report as a single file for a web browser, with charts

@@ -58,7 +58,7 @@ pub(crate) struct RunArgs {
     /// Time budget for all trials, e.g. 10m. Trials are spent where the outcome is still open
     #[arg(long, value_name = "TIME", conflicts_with = "resume", value_parser = job::budget)]
     budget: Option<Nanos>,
-    /// Stop measuring a result once the confidence interval of its median is within this share, e.g. 2%
+    /// Stop measuring a result once its median is known to within this share, e.g. 2%
     #[arg(long, value_name = "SHARE", conflicts_with = "resume", value_parser = job::precision)]
     precision: Option<f64>,
     /// Objective of the recommendation. With --budget or --precision, it also guides the choice of trials
@@ -147,7 +147,7 @@ impl RunArgs {
         }
     }
 
-    /// Counts instructions, unless a number of trials is given for measuring times.
+    /// Measures times in `time` trials per result. Without `time`, counts instructions.
     pub(super) fn of_bisect(
         scenario: &str,
         time: Option<u32>,

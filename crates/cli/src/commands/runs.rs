@@ -37,7 +37,7 @@ enum RunsCommand {
     Remove(removal::RemoveArgs),
     /// Check that all stored trials are readable and intact
     Check(health::CheckArgs),
-    /// Recover readable data of a damaged file into a new file, and keep the damaged one
+    /// Recover readable data from a damaged file into a new file, and keep the damaged one
     Repair,
     /// Export a run to one compressed file, for archiving or another machine
     Export(transfer::ExportArgs),

@@ -237,8 +237,8 @@ pub(crate) fn print_plan(scenario: &Scenario, plan: &Plan) -> io::Result<()> {
     }
     for workload in scenario::unpinned_workloads(scenario, plan) {
         output::prose(&format!(
-            "warning: workload `{workload}` is not pinned: the scheduler may move both ends, which often \
-                makes results bimodal; use placement = \"cross-cpu\", or \"same-cpu\" for latency"
+            "warning: workload `{workload}` is not pinned: the scheduler may move its client and server to \
+                other CPUs, which often makes results bimodal; use placement = \"cross-cpu\", or \"same-cpu\" for latency"
         ))?;
     }
     output::line("results:")?;
@@ -256,7 +256,7 @@ pub(crate) fn print_plan(scenario: &Scenario, plan: &Plan) -> io::Result<()> {
 
 fn print_path(path: &scenario::Path, mark: &str) -> io::Result<()> {
     if path.is_host() {
-        return output::line(format_args!("  {}: only the host{mark}", path.name));
+        return output::line(format_args!("  {}: single host{mark}", path.name));
     }
     let layers: Vec<&str> = path.layers.iter().map(|layer| layer.word()).collect();
     let (from, to) = (&path.from.device, &path.to.device);
@@ -297,7 +297,7 @@ fn probed(plan: &Plan) -> String {
     let probed = plan.trials.iter().filter(|trial| trial.arm == Arm::Probed);
     let Some(last) = probed.map(|trial| trial.block).max() else { return String::new() };
     let probes: Vec<&str> = plan.probes.iter().map(|kind| kind.word()).collect();
-    format!("; again with probes ({}) in the first {}", probes.join(", "), last + 1)
+    format!("; once more with probes ({}) in the first {}", probes.join(", "), last + 1)
 }
 
 fn print_design(plan: &Plan, forecast: &Forecast) -> io::Result<()> {

@@ -45,7 +45,7 @@ pub(crate) struct WatchArgs {
     /// Serve Prometheus metrics over unencrypted HTTP at this address [default: the plan's]
     #[arg(long, value_name = "ADDRESS:PORT")]
     metrics: Option<SocketAddr>,
-    /// Stop after this time, e.g. 8h, once the active run is finished [default: run until interrupted]
+    /// Stop after this time, e.g. 8h, when the active run has finished [default: run until interrupted]
     #[arg(id = "length", long = "for", value_name = "TIME", value_parser = amount::seconds, conflicts_with = "once")]
     length: Option<Nanos>,
     /// Print one JSON document per line
@@ -59,8 +59,8 @@ const AFTER_HELP: &str = "The plan is a TOML file:
   scenario = \"quick\"        # a built-in, or a file relative to the plan, e.g. ./mine.toml
   every = \"24h\"
   at = \"02:30\"             # UTC; only if `every` is in whole days
-  jitter = \"5min\"          # random shift of the start; only later if `at` is set; default: a tenth of \
-    `every`, or none with `at`
+  jitter = \"5min\"          # random shift of the start; default: a tenth of `every`; with `at`, only \
+    later, and none by default
   baseline = \"previous 3\"   # third-last run that passed, or a baseline's name; default: the last that passed
   max_loss = \"5%\"
 
@@ -106,7 +106,7 @@ fn measured(
     let Some(state) = WatchState::open(&path)? else {
         let running = format!("another watch of {} is already running", args.plan.display());
         if !args.once {
-            bail!("{running} with these runs");
+            bail!("{running} on this database");
         }
         output::aside(running);
         return Ok(Exit::Success);

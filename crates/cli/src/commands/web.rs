@@ -23,8 +23,8 @@ use crate::{
 const ABOUT: &str = "Serves web pages about stored runs until Ctrl-C: a searchable list, reports, \
     comparisons, the history of a result over a scenario's runs, and live progress of an active run.
 
-By default, it listens on loopback, and all users of this machine can read the pages. On other addresses, \
-    readers need a token: from --token-file, or a printed random one. Traffic is encrypted only with \
+By default, listens on loopback, and all users of this machine can read the pages. On other addresses, \
+    readers need a token: from --token-file, or a random one, which is printed. Traffic is encrypted only with \
     --tls-cert and --tls-key. If the certificate or a reverse proxy uses a name for the page, specify it \
     with --name.";
 

@@ -35,7 +35,7 @@ impl ConnectLines {
         (self.every.0 > 0 && self.all > 0).then(|| line(self.warmup, self.last, self.all, false))
     }
 
-    /// Only checks the start of the interval, because progress arrives slightly late.
+    /// Only checks the interval's start, because its end may be slightly late.
     fn is_warming(&self) -> bool {
         self.since < self.warmup
     }

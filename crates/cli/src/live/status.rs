@@ -1,4 +1,4 @@
-//! The status line of a stream on a terminal. It shows the current rate and its history in tenths of a second.
+//! The status line of a stream on a terminal. It shows the current rate, and the previous rates in steps of 0.1 s.
 
 use std::collections::BTreeMap;
 

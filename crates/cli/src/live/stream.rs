@@ -11,7 +11,7 @@ pub(crate) struct StreamLines {
     every: Nanos,
     connections: usize,
     open: BTreeMap<Key, Interval>,
-    /// The finished intervals by number. Each is printed once every connection has finished it.
+    /// The finished intervals by number. Each is printed after all connections have finished it.
     whole: BTreeMap<u64, BTreeMap<Key, Interval>>,
 }
 
@@ -57,13 +57,13 @@ impl StreamLines {
         printed
     }
 
-    /// Adds half a sample to the time, because a sample may end slightly early or late.
+    /// Adds half a sample's length to the time, because the sample's times may be slightly off.
     fn number(&self, at: Nanos, sample: &Interval) -> u64 {
         (at.0 + (sample.end - sample.start).0 / 2) / self.every.0
     }
 
     fn close(&mut self, key: Key, interval: Interval) -> Vec<String> {
-        // Use the middle, because the interval may end slightly early or late. Warm-up lines come first.
+        // Use the interval's middle, because its start and end may be slightly off. Warm-up lines come first.
         let middle = (interval.start.0 + interval.end.0) / 2;
         let number = middle / self.every.0 * 2 + u64::from(!interval.warmup);
         let rows = self.whole.entry(number).or_default();

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{sparkline::sparkline, width};
 
-/// The path may use 1/5 of the rows, and the findings and the log together 1/4.
+/// The path may use 1/5 of the rows. The findings and the log together may use 1/4.
 const PARTS: (usize, usize) = (5, 4);
 const LEAST_NEWS: usize = 6;
 const FINDINGS: usize = 2;
@@ -143,7 +143,7 @@ fn setting_up(state: &State, width: usize, colours: Colours, now: Instant) -> Ve
     ])];
     let describe = |boot: &Boot| match boot.within {
         Some(within) => format!("{} booted ({})", boot.host, seconds(within.into())),
-        None => format!("{} boots, {}", boot.host, seconds(now - boot.since)),
+        None => format!("{} booting, {}", boot.host, seconds(now - boot.since)),
     };
     let under_way = state.boots.iter().filter(|boot| boot.within.is_none());
     let up = state.boots.iter().rev().filter(|boot| boot.within.is_some());

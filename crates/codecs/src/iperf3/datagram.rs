@@ -1,6 +1,6 @@
 //! The header of UDP test datagrams, and the handshake of a UDP stream (iperf_udp.c).
 
-/// `--udp-counters-64bit`.
+/// Set by `--udp-counters-64bit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CounterWidth {
     Bits32,

@@ -8,7 +8,7 @@ use serde::{
     de::{Error, Visitor},
 };
 
-/// Corrects 2^64 - 1, which Debian's 3.12 writes instead of -1.
+/// Reads 2^64 - 1 as -1, because Debian's iperf3 3.12 writes -1 that way.
 pub(super) fn whole<'de, D: Deserializer<'de>>(from: D) -> Result<i64, D::Error> {
     Number::deserialize(from).map(Number::whole)
 }
@@ -53,8 +53,7 @@ impl Number {
     }
 }
 
-/// For anything that a peer sends instead of a number, `#[serde(untagged)]` would use many times the memory of the
-/// text.
+/// If a peer sent something other than a number, `#[serde(untagged)]` would use many times the memory of the text.
 impl<'de> Deserialize<'de> for Number {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         from.deserialize_any(NumberVisitor)

@@ -12,7 +12,7 @@ use super::{
 };
 
 const PATIENCE: Nanos = Nanos::from_secs(10);
-/// Additional time that a test may take. iperf3 allows ten state changes of 4 s each.
+/// Time that a test may take beyond its duration. iperf3 allows ten state changes of 4 s each.
 const GRACE: Nanos = Nanos::from_secs(40);
 
 #[derive(Debug, Clone, PartialEq)]

@@ -1,4 +1,4 @@
-//! The 14-byte message header (src/message.h), and its differences from other protocols.
+//! The 14-byte message header (src/message.h), and how to distinguish it from other protocols.
 
 use std::ops::BitOr;
 
@@ -80,8 +80,8 @@ impl BitOr for Flags {
     }
 }
 
-/// Returns whether the bytes may come from a sockperf client. Text is recognized by its first byte, which stays zero
-/// for years in a sequence number.
+/// Returns whether the bytes may come from a sockperf client. Rejects text by its first byte, because the first byte of
+/// a sequence number stays zero for years.
 #[must_use]
 pub fn may_begin(bytes: &[u8]) -> bool {
     let Some(header) = Header::read(bytes) else { return may_begin_in_part(bytes) };

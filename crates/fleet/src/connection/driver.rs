@@ -21,7 +21,7 @@ use crate::{
     wire::{self, Decoder, Delivery, ServerOp, WireError},
 };
 
-/// After three PINGs without a PONG, the connection counts as broken.
+/// The interval between PINGs. After three without a PONG, the connection counts as broken.
 const PING: Duration = Duration::from_secs(5);
 const UNANSWERED: u32 = 3;
 const FARTHEST: Duration = Duration::from_secs(15);

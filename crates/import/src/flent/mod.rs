@@ -90,7 +90,7 @@ impl Test<'_> {
             skipped(out, &format!("unsupported series: {}", unread.join(", ")));
         }
         if self.file.series.is_empty() {
-            skipped(out, "all: no series has samples");
+            skipped(out, "all data: no series has samples");
         }
     }
 

@@ -34,7 +34,7 @@ pub(super) fn round_trips(series: &Series, span: Option<Span>) -> (PingPongData,
 }
 
 /// Averages each series of mean round trips, grouped by method. netperf also reports durations, so its means are
-/// weighted by the number of round trips. Other means are not.
+/// weighted by the number of round trips. Other means are not weighted.
 pub(super) fn means(file: &File, span: Option<Span>) -> Vec<(&'static str, ReportedData)> {
     let of_method = |timed: bool| {
         let series = file.series.iter().filter(|series| series.kind == Kind::MeanRoundTrips);

@@ -1,11 +1,11 @@
-//! Computes the length and bytes of an interval from the more precise two of three rounded numbers: time, transfer
-//! and rate.
+//! Computes an interval's duration and bytes from the two most precise of three rounded numbers: time, transfer and
+//! rate.
 
 use units::{Bytes, Nanos};
 
 use super::{figure::Figure, row::Row};
 
-/// Times are rounded to 10 ms, so the length of an interval may be off by this much.
+/// Times are rounded to 10 ms, so the duration of an interval may be off by this much.
 const ROUNDING: f64 = 0.01;
 
 /// In shorter intervals, the rounding error of the time exceeds 10 %. Transfer divided by rate is then more accurate.

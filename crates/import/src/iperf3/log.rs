@@ -47,7 +47,7 @@ pub(super) struct Stream {
 
 /// Size in bytes of the smallest segment that every path must support (RFC 879).
 const SEGMENT: f64 = 536.0;
-/// Up to this many retransmits may be a few segments, sent repeatedly.
+/// Up to this many retransmits may come from a few segments sent repeatedly.
 const MANY: u64 = 1000;
 
 impl Log {
@@ -64,7 +64,7 @@ impl Log {
             .find(|(again, bytes)| *again > MANY && *again as f64 > bytes / SEGMENT)
             .map(|(again, bytes)| {
                 let most = (bytes / SEGMENT) as u64;
-                format!("warning: {again} retransmits are impossible for at most {most} segments")
+                format!("warning: {again} retransmits are impossible with at most {most} segments")
             })
     }
 

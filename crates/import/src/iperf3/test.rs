@@ -1,4 +1,5 @@
-//! Builds one test from its lines: assigns rows to connections, tells intervals from summaries, and detects damage.
+//! Builds one test from its lines: assigns rows to connections, distinguishes intervals from summaries, and
+//! detects damage.
 
 mod connection;
 mod outcome;
@@ -23,7 +24,7 @@ const MOST_STREAMS: usize = 256;
 /// Possible sizes of a UDP datagram in bytes. iperf3's header has 12 bytes.
 const SIZES: RangeInclusive<f64> = 11.5..=66_000.0;
 
-/// A sum below this fraction of a connection does not include that connection.
+/// A sum below this fraction of a connection's bytes does not include that connection.
 const LESS: f64 = 0.97;
 
 /// Value of an overflowed 32-bit counter.
@@ -253,7 +254,7 @@ impl Test {
     }
 
     /// Decides whether a single number after the rate means retransmits or datagrams. In a summary without headings, it
-    /// means retransmits, because datagrams never appear without losses there.
+    /// means retransmits, because summaries never show datagrams without losses.
     fn rest_of(&self, row: &Row) -> Rest {
         let Rest::Sent { datagrams } = row.rest else { return row.rest };
         let possible = || SIZES.contains(&(row.transfer.value / datagrams.max(1) as f64));

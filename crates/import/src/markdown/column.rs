@@ -25,7 +25,7 @@ pub(super) enum Role {
     Factor,
     Repeat,
     Value(Scale),
-    /// Low and high end of the confidence interval of the preceding value.
+    /// Bounds of the preceding value's confidence interval.
     Interval,
     Words,
 }
@@ -74,7 +74,7 @@ pub(super) fn columns(headings: &[String], rows: &[Vec<String>], options: &Optio
     columns
 }
 
-/// Treats text next to values as settings if some rows are otherwise equal.
+/// Treats text to the right of values as settings if some rows are otherwise equal.
 fn names_distinguish_rows(columns: &mut [Column], rows: &[Vec<String>]) {
     if columns.iter().any(|column| column.role == Role::Repeat) {
         return;

@@ -54,7 +54,7 @@ impl Faults {
         }
     }
 
-    /// Records a row in which time and rate match only if each round trip took twice as long.
+    /// Records a row in which time and rate match only if each round trip took twice the stated time.
     pub(super) fn half(&mut self, line: u64) {
         self.halves.add(line);
     }
@@ -73,11 +73,13 @@ impl Faults {
         }
         if self.without_factors {
             out.note_on_table(format!(
-                "No column of {table} names a setting, so each row is a result of its own; --together makes them trials of one."
+                "No column of {table} names a setting, so each row is a result of its own; use --together to make them trials of one."
             ));
         }
         for column in self.words {
-            out.note_on_table(format!("Skipped column `{column}` of {table}: it has text next to numbers."));
+            out.note_on_table(format!(
+                "Skipped column `{column}` of {table}: it has text to the right of values."
+            ));
         }
         for (places, problem) in [
             (&self.ragged, "skipped rows whose number of cells differs from the heading:"),

@@ -16,7 +16,7 @@ pub(super) struct LevelColumns {
 const RUN: &str = "run";
 const COLUMN: &str = "column";
 
-/// Finds level columns and turns them into values. `Size / Direction` names the levels `Size`.
+/// Finds level columns and turns them into values. The heading `Size / Direction` makes `Size` the factor.
 pub(super) fn find(columns: &mut [Column]) -> Option<LevelColumns> {
     let parts: Vec<Option<(String, String)>> = columns
         .iter()

@@ -115,7 +115,6 @@ impl Table {
         found.part.evidence = if has(Role::Repeat) {
             Evidence::Repeated
         } else if has(Role::Words) {
-            // The words may name the difference.
             Evidence::Varies
         } else {
             Evidence::Adjacent

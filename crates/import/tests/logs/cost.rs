@@ -1,4 +1,4 @@
-//! Tests that work and memory are proportional to the length of a log, not to its numbers, and that tests are not
+//! Tests that work and memory are proportional to the length of a log, not to the numbers in it, and that tests are not
 //! compared pairwise.
 
 use std::fmt::Write;

@@ -34,7 +34,6 @@ fn eight_pairs_of_logs_are_eight_cells_with_path_and_level() {
             ("vm1-to-vm0", "VM1", "VM0"),
         ]
     );
-    // These summaries were printed by the tools.
     for (path, level, rate) in [
         ("host-to-vm", "on", 27.4),
         ("host-to-vm", "off", 16.2),

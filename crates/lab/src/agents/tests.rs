@@ -15,7 +15,7 @@ use protocol::Hello;
 use super::*;
 use crate::event::Event;
 
-/// A machine whose agent sends its greeting only from start number `greets_at` onwards.
+/// A machine whose agent greets only from start number `greets_at` onwards.
 struct Sleepy {
     greets_at: u32,
     starts: Arc<AtomicU32>,

@@ -14,7 +14,7 @@ use super::{
     observations::{Observations, Point},
 };
 
-// The scenario and the statistics must agree on the minimum.
+// The scenario and the statistics must require the same minimum.
 const _: () = assert!(LEAST_PRECISE as usize == location::FEWEST);
 
 /// A level is on the plateau if it reaches this fraction of the best value.
@@ -26,7 +26,7 @@ pub(super) enum Standing {
     Settled,
     /// Nothing arrived in one of the trials, or no trial is usable.
     Out,
-    /// The result is precise enough: its interval extends to this fraction of the median.
+    /// The result is precise enough: its interval reaches this far from the median, as a fraction of the median.
     Precise(f64),
 }
 

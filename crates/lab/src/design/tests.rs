@@ -177,7 +177,7 @@ fn run_changed(plan: &Plan, seed: u64, change: impl Fn(&mut Trial)) -> (Vec<Tria
     (trials, design.ends())
 }
 
-/// The full matrix has as many blocks as the run. Otherwise, long runs of a few results would count as savings.
+/// The full matrix has as many blocks as the run, so that long runs of a few results do not count as savings.
 #[test]
 fn finds_same_recommendation_with_half_the_trials() {
     const RUNS: u64 = 60;

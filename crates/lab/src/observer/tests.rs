@@ -135,7 +135,7 @@ fn reports_and_stops_silent_observer() {
     let mut orders = 0;
     let answers = move |order| {
         orders += 1;
-        // The first replies answer the test of the probes and its end, and the last reply a trial.
+        // The replies are for the start and end of the probe test, then for a trial.
         let mut usual = failing(&[]);
         if orders > 3 { None } else { usual(order) }
     };

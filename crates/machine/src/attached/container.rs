@@ -1,4 +1,4 @@
-//! Containers of Docker and Podman, found by the JSON output of `docker inspect` and `podman inspect`.
+//! Containers of Docker and Podman, found with the JSON output of `docker inspect` and `podman inspect`.
 
 use serde::Deserialize;
 use sys::process::{self, Process};
@@ -63,9 +63,8 @@ fn running(name: &str, Inspected { id, state }: &Inspected) -> Result<Running, A
     Ok(Running { id: id.clone(), pid: state.pid })
 }
 
-/// Fails if the container runs on another machine. With `DOCKER_HOST`, for example, a runtime's client prints
-/// a PID of another machine. A container's cgroup contains its ID, except for rootless containers without
-/// cgroups.
+/// Fails if the container runs on another machine. With `DOCKER_HOST`, for example, a runtime's client prints a PID
+/// of another machine. A container's cgroup path contains its ID, except for rootless containers without cgroups.
 fn on_this_machine(name: &str, running: Running) -> Result<Running, AttachError> {
     let process = Process::running(running.pid).ok().flatten();
     let groups = process.and_then(|process| process.read("cgroup").ok()).unwrap_or_default();

@@ -43,7 +43,7 @@ pub struct Throttling {
     pub time: Duration,
 }
 
-/// A cgroup hierarchy whose directory `root` is mounted at `mount`.
+/// A cgroup hierarchy. Its directory `root` is mounted at `mount`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Hierarchy {
     mount: PathBuf,

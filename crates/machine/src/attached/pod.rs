@@ -1,4 +1,4 @@
-//! Pods on this Kubernetes node, found by the JSON output of `crictl`.
+//! Pods on this Kubernetes node, found with the JSON output of `crictl`.
 
 use serde::Deserialize;
 

@@ -16,7 +16,7 @@ use super::AttachError;
 /// A busy node responds within a few seconds, but a runtime with a hung daemon never responds.
 const PATIENCE: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(5);
-/// In bytes. A container's description has a few thousand bytes, and a list of pods a few hundred thousand.
+/// In bytes. A container's description is a few thousand bytes long, a list of pods a few hundred thousand.
 const LONGEST_OUTPUT: usize = 16 << 20;
 
 pub(super) enum Answer<T> {
@@ -73,7 +73,7 @@ fn output(command: &mut Command, namespace: Option<&NetNs>, patience: Duration) 
     let begun = Instant::now();
     // Starts no threads, because only a single-threaded process can enter a user namespace.
     let end = loop {
-        // Query the status first, to read everything that the program has printed.
+        // Query the status before reading, so that no output is missed after the exit.
         let status = child.try_wait();
         let read = drain(&out, &mut printed).and_then(|()| drain(&err, &mut errors));
         match (status, read) {

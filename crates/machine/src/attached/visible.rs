@@ -22,8 +22,8 @@ pub fn visible_namespaces(known: &[&NetNs]) -> Vec<(String, NetNs)> {
     new.filter(|(_, namespace)| namespace.run_in(|| ()).is_ok()).take(MAX).collect()
 }
 
-/// Finds namespaces that are mounted on a file, so they may have no processes: the named namespaces of
-/// ip-netns(8) and, in another mount namespace, the network of rootless Podman.
+/// Finds namespaces mounted on a file, which may have no processes: the named namespaces of ip-netns(8) and, in
+/// another mount namespace, the network of rootless Podman.
 fn mounted(pids: &[String]) -> Vec<(String, String)> {
     let own = "self".to_owned();
     let mut seen = BTreeSet::new();

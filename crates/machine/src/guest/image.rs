@@ -19,7 +19,6 @@ const FOLDER_MODE: u32 = 0o040_755;
 const PROGRAM_MODE: u32 = 0o100_755;
 const FILE_MODE: u32 = 0o100_644;
 
-/// Several guests can share an image.
 #[derive(Debug)]
 pub struct Image {
     file: File,

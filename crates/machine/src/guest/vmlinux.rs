@@ -18,7 +18,7 @@ const SECTOR: usize = 512;
 const USUAL_SECTORS: u8 = 4;
 const PAYLOAD_OFFSET: usize = 0x248;
 const PAYLOAD_LENGTH: usize = 0x24c;
-/// The maximum size in bytes, compressed or not. Distribution kernels have at most 100 MB.
+/// The maximum size in bytes, compressed or not. Distribution kernels are at most 100 MB.
 const LARGEST: u64 = 1 << 30;
 
 #[derive(Debug)]

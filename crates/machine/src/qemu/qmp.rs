@@ -18,9 +18,9 @@ const PATIENCE_AT_START: Duration = Duration::from_secs(20);
 /// QEMU replies immediately unless it is stopped or gets no CPU time.
 const PATIENCE: Duration = Duration::from_secs(5);
 const PATIENCE_AT_END: Duration = Duration::from_millis(500);
-/// The length of the reply queue. QEMU sends one reply per command. Further replies are dropped.
+/// The length of the reply queue. QEMU sends one reply per command. If the queue is full, replies are dropped.
 const WAITING: usize = 16;
-/// With 255 CPUs, a reply takes about 60 kB.
+/// With 255 CPUs, a reply is about 60 kB long.
 const MAX_LINE: u64 = 1 << 20;
 
 /// Events of guests that have ended or halted.
@@ -122,7 +122,7 @@ impl Qmp {
 
     fn next(&self, patience: Duration) -> io::Result<Value> {
         if patience.is_zero() {
-            return Err(io::Error::new(ErrorKind::TimedOut, "QEMU sends only other messages"));
+            return Err(io::Error::new(ErrorKind::TimedOut, "QEMU sent only other messages"));
         }
         self.answers.recv_timeout(patience).map_err(|error| match error {
             RecvTimeoutError::Disconnected => {

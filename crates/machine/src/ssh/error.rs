@@ -43,7 +43,7 @@ pub enum SshError {
     )]
     Copy { reason: String },
     #[error(
-        "the agent's program disappeared after the copy; check whether another program cleans its ~/.cache"
+        "the agent's program disappeared after the copy; check whether another program cleans the host's ~/.cache"
     )]
     NotKept,
     #[error(

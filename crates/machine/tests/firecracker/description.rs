@@ -1,4 +1,4 @@
-//! The part of Firecracker's API that boots a machine. Source: src/firecracker/swagger/firecracker.yaml of
+//! The part of Firecracker's API used to boot a machine. Source: src/firecracker/swagger/firecracker.yaml of
 //! Firecracker 1.17.
 
 pub(crate) struct Operation {

@@ -22,39 +22,36 @@ impl GuestMemory {
         ];
         for (what, size, most) in sizes {
             if let Some(size) = size.filter(|size| *size > most) {
-                return Err(format!("impossible {what}: {size} of {most}"));
+                return Err(format!("invalid {what}: {size} of {most}"));
             }
         }
         for (what, share) in [("pressure", self.pressure), ("CPU time of telemetry", self.telemetry_cpu)] {
             if let Some(Share(share)) = share.filter(|share| !(0.0..=1.0).contains(&share.0)) {
-                return Err(format!("impossible {what}: {share} is not from 0 to 1"));
+                return Err(format!("invalid {what}: {share} is not from 0 to 1"));
             }
         }
         if let Some(rate) = self.refaults_per_second.filter(|rate| !(rate.is_finite() && *rate >= 0.0)) {
-            return Err(format!("impossible refaults: {rate} per second"));
+            return Err(format!("invalid refault rate: {rate} per second"));
         }
         self.check_nodes(machine)
     }
 
     fn check_nodes(&self, machine: Bytes) -> Result<(), String> {
         if self.nodes.len() > MOST_NODES {
-            return Err(format!("impossible number of NUMA nodes: {}", self.nodes.len()));
+            return Err(format!("invalid number of NUMA nodes: {}", self.nodes.len()));
         }
         if let Some(node) = self.nodes.iter().find(|node| node.free > node.size) {
-            return Err(format!(
-                "impossible free memory of node {}: {} of {}",
-                node.node, node.free, node.size
-            ));
+            return Err(format!("invalid free memory of node {}: {} of {}", node.node, node.free, node.size));
         }
         let all = sum(self.nodes.iter().map(|node| node.size));
         if all.is_none_or(|all| all > machine) {
-            return Err(format!("impossible sizes of NUMA nodes: more than {machine} in total"));
+            return Err(format!("invalid NUMA node sizes: the total exceeds {machine}"));
         }
         if sum(self.classes().map(|class| class.bytes)).is_none() {
-            return Err(format!("impossible accesses: to more than {MOST_MEMORY}"));
+            return Err(format!("invalid accesses: the accessed memory exceeds {MOST_MEMORY}"));
         }
         let add = |all: u64, count: u64| all.checked_add(count).filter(|all| *all <= MOST_ACCESSES);
         let accesses = self.classes().map(|class| class.accesses).try_fold(0, add);
-        accesses.map(drop).ok_or_else(|| format!("impossible accesses: more than {MOST_ACCESSES}"))
+        accesses.map(drop).ok_or_else(|| format!("invalid accesses: more than {MOST_ACCESSES}"))
     }
 }

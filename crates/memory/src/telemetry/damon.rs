@@ -1,5 +1,5 @@
-//! Uses DAMON to count accesses to physical memory. For each node and count class, a scheme adds up the
-//! memory sizes (admin-guide/mm/damon/usage.rst of Linux 6.12).
+//! Uses DAMON to count accesses to physical memory. For each node and count class, a scheme adds up the sizes of the
+//! regions (admin-guide/mm/damon/usage.rst of Linux 6.12).
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -18,10 +18,10 @@ const SAMPLE: u64 = 100_000;
 const SAMPLES: u64 = 40;
 const NO_REPORT: &str = "DAMON reports accesses every 4 s and its first report is pending";
 const CHANGED: &str = "DAMON restarted because memory was added or removed";
-/// How often the kernel checks whether the memory has changed, in microseconds.
+/// Interval in microseconds at which the kernel checks whether the memory has changed.
 const UPDATE: u64 = 4_000_000;
-/// The kernel merges regions if their counts differ by at most 10 % of the highest count. This hides rare accesses, so
-/// a minimum number of regions limits the size of a region.
+/// The kernel merges regions if their counts differ by at most 10 % of the highest count. This hides rare accesses,
+/// so a minimum number of regions keeps the regions small.
 const REGIONS: [u64; 2] = [200, 400];
 const CLASSES: [(u64, u64); 9] =
     [(0, 0), (1, 1), (2, 2), (3, 4), (5, 7), (8, 11), (12, 18), (19, 29), (30, u32::MAX as u64)];

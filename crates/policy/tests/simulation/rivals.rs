@@ -7,7 +7,8 @@ pub(crate) enum Rival {
     /// Knows the true curves of this and the next interval, and has no step limit. So no other policy can have more VMs
     /// on target.
     Optimum,
-    /// Gives each VM DRAM in proportion to its bytes hotter than its average, as hot-page steering does.
+    /// Gives each VM DRAM in proportion to its memory that is hotter than the VM's average, as hot-page steering
+    /// does.
     HotBytes,
     /// Gives each VM DRAM in proportion to its memory in use, as ballooning by free memory does.
     Pressure,

@@ -44,7 +44,7 @@ fn after(now: &[View<'_>], decision: &Decision) -> Vec<u64> {
     has
 }
 
-/// Policies with steps move as much per interval as the rebalancer, but their moves complete at once.
+/// Policies with a step limit move as much per interval as the rebalancer, but their moves complete at once.
 pub(crate) fn theirs(host: &Host, intervals: usize, rival: Rival) -> Outcome {
     let capacity = host.settings.capacity.fast.0 as f64;
     simulate(host, intervals, |now, next| {

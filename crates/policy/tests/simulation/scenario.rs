@@ -1,4 +1,4 @@
-//! Scenarios: amount of DRAM, load shifts, and noise of histograms.
+//! Scenarios that differ in DRAM size, load shifts and histogram noise.
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Scenario {

@@ -6,7 +6,7 @@ use aya::{BtfError, EbpfError, programs::ProgramError};
 
 use crate::observe::ProbeError;
 
-/// `PROC_PID_INIT_INO` of linux/proc_ns.h.
+/// `PROC_PID_INIT_INO` from linux/proc_ns.h.
 const FIRST_PID_NAMESPACE: u64 = 0xefff_fffc;
 
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub(super) enum Refusal {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MissingCapability {
     permission: bool,
-    /// Whether the process is in a user namespace, so that its capabilities do not apply to the host.
+    /// Whether the process is in a user namespace, so its capabilities do not apply to the host.
     nested: bool,
     root: bool,
     message: String,
@@ -60,7 +60,7 @@ impl Refusal {
         let (reason, remedy) = match self {
             Self::Rights(lack) => lack.explain(),
             Self::OtherNumbers => (
-                "this process is in a PID namespace, as in a container, so its PIDs differ from those that eBPF programs see".into(),
+                "this process is in a PID namespace, e.g. in a container, so eBPF programs see different PIDs".into(),
                 "give the container --pid=host, or run on the host".into(),
             ),
             Self::NoTypes(reason) => (
@@ -98,7 +98,7 @@ impl MissingCapability {
                 "run it with sudo".into(),
             ),
             Self { message, .. } => (
-                format!("the kernel has no eBPF for tracepoints: {message}"),
+                format!("the kernel does not support eBPF on tracepoints: {message}"),
                 "use a kernel with CONFIG_BPF_SYSCALL, CONFIG_BPF_EVENTS and CONFIG_FTRACE_SYSCALLS".into(),
             ),
         }

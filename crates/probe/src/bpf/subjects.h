@@ -1,5 +1,5 @@
 /* Maps tasks to subjects by process, network namespace or control group. User space fills the maps
- * (subjects.rs). Subject numbers start at 1. The programs handle inheritance and processes that exit. */
+ * (subjects.rs). Subject numbers start at 1. Forks and exits are left to the BPF programs. */
 #pragma once
 
 #include "kernel.h"

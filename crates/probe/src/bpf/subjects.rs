@@ -1,4 +1,4 @@
-//! Fills the maps of subjects.h, which determines a task's subject.
+//! Fills the maps from which subjects.h determines a task's subject.
 
 use super::{BpfObject, failed};
 use crate::observe::ProbeError;

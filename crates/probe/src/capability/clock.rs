@@ -1,4 +1,4 @@
-//! Measures the cost of reading the clock, which an agent does for every message.
+//! Measures the cost of reading the clock. An agent reads it for every message.
 
 use samples::Environment;
 
@@ -39,7 +39,7 @@ fn judge(source: Option<&str>, nanos: u64) -> Capability {
         return CLOCK.works(detail);
     }
     CLOCK.limited(
-        format!("{detail}: each needs a system call or a device access"),
+        format!("{detail}: each reading needs a system call or a device access"),
         "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource; if the kernel \
                  rejects it, boot with tsc=reliable",
     )

@@ -11,7 +11,7 @@ use super::{Area, Capability, Subject};
 const CUBIC: Subject = Subject {
     id: "cubic",
     title: "congestion control",
-    needed_for: "TCP results comparable between machines: workloads request cubic",
+    needed_for: "comparing TCP results between machines: workloads request cubic",
     area: Area::Machine,
     required: true,
 };

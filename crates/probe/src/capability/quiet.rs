@@ -1,4 +1,4 @@
-//! Checks load and steal time for other work that would disturb measurements.
+//! Checks load and steal time, which show whether other work would disturb measurements.
 
 use procfs::{CurrentSI, KernelStats};
 use samples::Environment;

@@ -24,7 +24,7 @@ const TAP: Subject = Subject {
 const KVM: Subject = Subject {
     id: "kvm",
     title: "hardware KVM",
-    needed_for: "guests at CPU speed instead of emulation",
+    needed_for: "running guests at native speed",
     area: Area::VirtualMachines,
     required: false,
 };
@@ -65,7 +65,7 @@ fn judge_kvm(ran: sys::Result<()>, hardware: Option<bool>) -> Capability {
                  its host (modprobe kvm_intel nested=1, or kvm_amd)";
     let Err(error) = ran else {
         return KVM.works(
-            "ran a real-mode guest and a 64-bit one (page tables, SSE2, a million iterations at CPU speed) \
+            "ran a real-mode guest and a 64-bit one (page tables, SSE2, a million iterations at native speed) \
                  until they halted; this does not prove that a guest kernel boots",
         );
     };

@@ -98,8 +98,8 @@ static __always_inline int is_open(struct cpu *cpu)
 	return cpu->since && !cpu->changing;
 }
 
-/* Begins an update. An interrupt before the first line has ended by the time that line runs, and a later
- * interrupt changes nothing. */
+/* Begins an update. An interrupt before the first line completes its own update before that line runs. After
+ * the line, interrupts change nothing. */
 static __always_inline void shut(struct cpu *cpu)
 {
 	*(volatile __u16 *)&cpu->changing = 1;
@@ -229,7 +229,7 @@ INTERRUPT(call_function)
 INTERRUPT(call_function_single)
 INTERRUPT(irq_work)
 
-/* An idle CPU that gets work restarts its tick. If it had not fallen asleep yet, this happens without an
+/* An idle CPU that gets work restarts its tick. If the CPU was not asleep yet, this happens without an
  * interrupt. */
 SEC("tp_btf/tmigr_cpu_active")
 int BPF_PROG(on_active)
@@ -278,8 +278,8 @@ int BPF_PROG(on_rename, struct task_struct *task, const char *comm)
 	if (task != bpf_get_current_task_btf())
 		return 0;
 	cpu = this_cpu();
-	/* The task is the current one on this CPU. If it is preempted here, it is current again before the next line
-	 * ends. */
+	/* The task is the current one on this CPU. If it is preempted here, it is current again when the assignment
+	 * below runs. */
 	if (cpu && cpu->since)
 		*(volatile __u32 *)&cpu->bucket = bucket;
 	return 0;

@@ -135,7 +135,7 @@ impl Kernel {
             .filter(|cpu| start.test_run(RawTracePointRunOptions { cpu: Some(*cpu), args: [0; 12] }).is_ok())
             .collect();
         match begun.is_empty() {
-            true => Err(cannot("begin", &"no CPU could be reached")),
+            true => Err(cannot("begin", &"no CPU could run the start program")),
             false => Ok(()),
         }
     }

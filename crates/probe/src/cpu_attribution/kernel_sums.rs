@@ -35,8 +35,8 @@ struct Reading {
     machine: CpuReading,
 }
 
-/// The time limit for reading the kernel's sums, in nanoseconds, plus the same for each CPU. After a slower
-/// reading, /proc/stat and the sums are read again.
+/// The time limit for reading the kernel's sums, in nanoseconds. The same time is added for each CPU. After a
+/// slower reading, /proc/stat and the sums are read again.
 const CLOSE: u64 = 1_000_000;
 const TRIES: u32 = 20;
 /// After this many nanoseconds, no reading is repeated, because repeats on a slow machine only add work.

@@ -1,4 +1,4 @@
-//! The kernel's own busy time between two readings of /proc/stat, for comparison with the owners.
+//! The kernel's own busy time between two readings of /proc/stat, for comparison with the owners' total.
 //!
 //! Busy time is all time that is neither idle nor stolen. With `CONFIG_TICK_CPU_ACCOUNTING`, the kernel samples
 //! user, system and softirq time only at ticks. Ticks miss the work of an idle CPU that wakes up: two CPUs that

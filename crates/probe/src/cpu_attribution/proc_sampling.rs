@@ -247,7 +247,7 @@ mod tests {
     fn parent_gets_only_the_new_time_of_ended_children() {
         let before = tasks(&[(5, 5, 1, "make", 10), (6, 6, 5, "gcc", 40), (7, 7, 6, "cc1", 300)]);
         let mut after = tasks(&[(5, 5, 1, "make", 30)]);
-        // gcc ran for another 5, and cc1 for another 600. Another compiler started, ran for 1,000 and ended.
+        // gcc ran for another 5 ns, and cc1 for another 600 ns. Another compiler ran for 1,000 ns.
         after.seen.values_mut().for_each(|make| make.children = 45 + 900 + 1_000);
         let times = times(&before, &after, &[]);
         assert_eq!(times.into_iter().map(|(_, time)| time).collect::<Vec<_>>(), [20 + 5 + 600 + 1_000]);

@@ -5,11 +5,11 @@ use crate::observe::ProbeError;
 /// Must match the BPF object.
 pub(super) const BUCKETS: usize = 4096;
 
-/// Mirrors `struct cpu` of the BPF object, in 8-byte words.
+/// Mirrors `struct cpu` in the BPF object, in 8-byte words.
 pub(super) type Cpu = [u64; HEAD + BUCKETS + 1];
 
-/// The number of words before the buckets: ended, since, state, task, stolen time, its part subtracted from
-/// tasks, softirq time, and interrupt time.
+/// The number of words before the buckets: ended, since, state, task, stolen time, stolen time subtracted
+/// from tasks, softirq time, and interrupt time.
 const HEAD: usize = 8;
 const PUT_OFF: u32 = 1 << 31;
 /// The maximum number of attempts. A reading is repeated if the CPU changed its data during the reading.

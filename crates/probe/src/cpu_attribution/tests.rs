@@ -277,7 +277,7 @@ fn cpu_results_are_readable_and_constant_after_stop() {
     assert_eq!(read(&mut probe), stopped);
     probe.start(&Watch::default()).expect("watched again");
     let again = read(&mut probe);
-    assert_eq!(time_of(&again, CpuConsumer::Client), 0, "it forgets: {again:#?}");
+    assert_eq!(time_of(&again, CpuConsumer::Client), 0, "a restart discards earlier times: {again:#?}");
 }
 
 #[test]

@@ -33,7 +33,7 @@ struct pt_regs___way {
 };
 
 #define NUMBER(registers) ((registers)->syscallno)
-/* The returned value replaces the first argument in x0. */
+/* The return value replaces the first argument in x0. */
 #define FILE_ARGUMENT(registers) ((registers)->orig_x0)
 #define LENGTH_ARGUMENT(registers) ((registers)->regs[2])
 

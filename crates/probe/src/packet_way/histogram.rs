@@ -5,7 +5,7 @@ use workload::LatencyHistogram;
 
 /// The number of buckets per power of two. Below 16 ns, there is one per nanosecond.
 const STEPS: u64 = 16;
-/// Covers up to 2^32 ns. Must match `BUCKETS` of trail.h.
+/// Covers up to 2^32 ns. Must match `BUCKETS` in trail.h.
 pub(super) const BUCKETS: usize = 464;
 
 /// Places every value at the middle of its bucket, which is accurate to 3 %.

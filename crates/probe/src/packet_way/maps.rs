@@ -12,7 +12,7 @@ use crate::{
     observe::ProbeError,
 };
 
-/// These mirror `POINTS`, `WAYS` and `COUNTS` of trail.h.
+/// These mirror `POINTS`, `WAYS` and `COUNTS` in trail.h.
 pub(super) const POINTS: usize = 64;
 const WAYS: u32 = 16;
 const LOST: u32 = 0;
@@ -22,7 +22,7 @@ const WAYS_SEEN: u32 = 2;
 const TRAIL: usize = 14 + 4 * POINTS;
 const WAY: usize = 2 + 3 * POINTS;
 const SETTINGS: usize = 7;
-/// These mirror `enum role` of packet_way.bpf.c.
+/// These mirror `enum role` in packet_way.bpf.c.
 const CLIENT: u32 = 1;
 const SERVER: u32 = 2;
 
@@ -92,7 +92,7 @@ impl Maps<'_> {
     }
 }
 
-/// Builds `struct settings` of packet.h. The address and port are in network byte order.
+/// Builds `struct settings` (packet.h). The address and port are in network byte order.
 fn settings(way: &BreakdownOrder, knows_server: bool) -> [u64; SETTINGS] {
     let transport = match way.transport {
         Transport::Tcp => 6,

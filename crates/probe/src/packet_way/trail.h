@@ -1,5 +1,5 @@
-/* The trail of the followed message. At the end, its points form a route, and the times between them are added
- * to that route's histograms. */
+/* The trail of the followed message. After the round trip, its points form a route, and the times between them
+ * are added to that route's histograms. */
 #pragma once
 
 #include "network.h"
@@ -17,8 +17,8 @@ enum event { CLIENT_SENDS, QUEUED, TRANSMITTED, RECEIVED, SERVER_RECEIVES, SERVE
 enum count { LOST, EVENTS_LEFT_OUT, WAYS_SEEN, COUNTS };
 
 struct passed {
-	/* When the program started and ended. The time in between is the probe's overhead and excluded from the
-	 * steps. */
+	/* When the program started and ended. The time in between is the probe's overhead and is excluded from
+	 * the steps. */
 	__u64 came;
 	__u64 left;
 	/* The event, the device and the namespace, see point_of. */

@@ -28,7 +28,7 @@ pub struct Slices {
 }
 
 impl Default for Slices {
-    /// Slices are long, because each start stops every thread once.
+    /// Slices are long, because starting one stops every thread once.
     fn default() -> Self {
         Self { counting: Duration::from_millis(400), resting: Duration::from_millis(200) }
     }

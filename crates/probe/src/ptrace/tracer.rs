@@ -234,7 +234,7 @@ fn forbidden(pid: u32, tid: u32, error: &sys::Error) -> ProbeError {
         Some(tracer) if tracer != 0 => {
             format!("process {tracer} is already tracing it (strace or a debugger); stop that first")
         }
-        _ => "run as root; in containers this requires CAP_SYS_PTRACE, and kernel.yama.ptrace_scope below 3"
+        _ => "run as root, with CAP_SYS_PTRACE (missing in most containers) and kernel.yama.ptrace_scope below 3"
             .to_owned(),
     };
     ProbeError::Unavailable { reason, remedy }

@@ -1,5 +1,5 @@
-//! Converts slots to counts. Adds whether they belong to the client or server, and thread and process names.
-//! Performs no I/O.
+//! Converts slots to counts, and adds thread and process names and the role (client or server). Performs no
+//! I/O.
 
 use std::collections::HashMap;
 

@@ -104,7 +104,7 @@ int BPF_PROG(enter, struct pt_regs *regs, long nr)
 
 	if (marked(task->tgid))
 		thread = thread_of(task);
-	/* The mark may belong to a process that has exited, or to one whose PID has the same low bits. */
+	/* The mark may belong to a process that has exited, or to one with the same low PID bits. */
 	if (!thread && (places.by_namespace || places.by_cgroup)) {
 		__u32 tgid = task->tgid, subject;
 

@@ -19,7 +19,7 @@ pub(super) fn load(loaded: &mut BpfObject) -> Result<(), ProbeError> {
     program(loaded)?.load("task", &btf).map_err(|_| unreadable("the kernel rejects the iterator program"))
 }
 
-/// The value of the system call register while no call is under way, -1.
+/// The value of the system call register while no call is in progress: -1.
 const NONE: u32 = u32::MAX;
 
 pub(super) fn calls(loaded: &mut BpfObject) -> Result<Vec<Slot>, ProbeError> {

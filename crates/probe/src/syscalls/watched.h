@@ -1,4 +1,4 @@
-/* Each observed process has a bit here, so that all other processes cost only one test. */
+/* Each observed process has a bit here, so that the cost for any other process is a single test. */
 #pragma once
 
 #include "subjects.h"

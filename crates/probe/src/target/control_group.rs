@@ -18,7 +18,7 @@ const PROCESSES: &str = "cgroup.procs";
 pub fn control_group(named: &str) -> Result<(u64, PathBuf), TargetError> {
     let refused =
         |reason: &str| TargetError::NoControlGroup { named: named.to_owned(), reason: reason.to_owned() };
-    let root = mounted().ok_or_else(|| refused("control groups of version 2 are not mounted"))?;
+    let root = mounted().ok_or_else(|| refused("cgroup version 2 is not mounted"))?;
     let below = root.join(named.trim_start_matches('/'));
     let folder = [PathBuf::from(named), below].into_iter().find(|folder| is_below(folder, &root));
     let folder =

@@ -2,7 +2,7 @@
 
 use super::{TargetError, all, name, number};
 
-/// The names of QEMU besides `qemu-system-...`. Debian and Proxmox use `kvm`.
+/// QEMU's program names other than `qemu-system-...`. Debian and Proxmox use `kvm`.
 const PROGRAMS: [&str; 2] = ["qemu-kvm", "kvm"];
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::{fs, io};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Descriptors {
     pub(super) queues: Vec<(i32, String)>,
-    /// Detached queues, which the guest does not use (`IFF_DETACH_QUEUE` of linux/if_tun.h).
+    /// Detached queues, which the guest does not use (`IFF_DETACH_QUEUE` in linux/if_tun.h).
     pub(super) detached: Vec<i32>,
     pub(super) vhost: usize,
     pub(super) kvm: bool,

@@ -1,4 +1,5 @@
-//! The observed programs. They make calls of known number or duration, and use `getppid` only for these calls.
+//! The observed programs. They make a known number of calls, or calls of known duration, and use `getppid`
+//! only for these.
 
 use std::fs::File;
 use std::io::{Read, Write};

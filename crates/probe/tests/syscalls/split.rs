@@ -17,7 +17,7 @@ struct Reported {
     cpu: u64,
 }
 
-/// No clock of the thread includes the time of interrupts and the hypervisor, so tests are repeated.
+/// No thread clock includes the time taken by interrupts or the hypervisor, so tests are repeated.
 const ATTEMPTS: usize = 5;
 
 pub(crate) fn split() -> Result<(), Failed> {
@@ -102,7 +102,7 @@ fn longest(seen: &ProbeResults, pid: u32, names: &[&str]) -> SyscallCount {
     counts.next().unwrap_or_else(|| panic!("no {names:?}: {:#?}", seen.syscalls)).clone()
 }
 
-/// Reports differences of more than 5 % of the total, which leaves room for the program's own work around its calls.
+/// Reports differences of more than 5 % of the total. The program's own work around its calls causes smaller ones.
 fn check(kind: &str, reported: &Reported, count: &SyscallCount) -> Vec<String> {
     let nanos = |part: Option<Nanos>| part.expect("measured").0;
     let (total, running, waiting) = (nanos(count.total), nanos(count.running), nanos(count.waiting));

@@ -12,7 +12,7 @@ use crate::roles::KNOWN;
 use crate::watched::{finish, pids, probe_or_skip, seen, waiting};
 
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Calls of perf's child between fork and execve, which perf does not count.
+/// Calls that perf's child makes between fork and execve. Perf does not count them.
 const BEFORE_THE_PROGRAM: &[&str] =
     &["close", "execve", "fcntl", "prctl", "read", "rt_sigaction", "set_robust_list"];
 

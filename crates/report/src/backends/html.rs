@@ -47,7 +47,7 @@ pub(crate) fn page(page: &Page) -> String {
     )
 }
 
-/// Allows only the page's own script, and no fetches.
+/// Allows only the page's own script, and no network requests.
 fn policy() -> String {
     format!("default-src 'none'; style-src 'unsafe-inline'; script-src '{}'", script::digest())
 }

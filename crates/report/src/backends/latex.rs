@@ -69,7 +69,7 @@ fn comment(text: &str) -> String {
     textwrap::wrap(text.trim(), COMMENT).iter().map(|line| format!("% {line}\n")).collect()
 }
 
-/// Prevents LaTeX from reading names as commands.
+/// Prevents LaTeX from interpreting names as commands.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for sign in text.chars() {
@@ -86,7 +86,7 @@ fn escaped(text: &str) -> String {
             '•' | '·' => escaped.push_str("$\\cdot$"),
             '\u{a0}' => escaped.push('~'),
             sign if sign.is_control() => escaped.push(' '),
-            // Omit characters that draw bars, and soft breaks.
+            // Omit bar characters and soft breaks.
             '\u{2500}'..='\u{25ff}' | '\u{200b}' => {}
             sign => escaped.push(sign),
         }

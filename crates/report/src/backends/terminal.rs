@@ -21,7 +21,7 @@ pub(crate) fn wrapped_lines(text: &Text, width: usize) -> usize {
     wrap(text, width).len()
 }
 
-/// No line exceeds the configured width, except for overlong words of commands.
+/// No line exceeds the configured width, except for overlong words in commands.
 pub(crate) fn terminal(page: &Page, options: &Options) -> String {
     let width = options.width.max(NARROWEST);
     let mut lines = wrap(&Text::strong(&page.title), width);
@@ -116,7 +116,7 @@ fn bullet(item: &Text, width: usize) -> Vec<Line> {
     lines
 }
 
-/// Splits a long command with backslashes and puts its comment first, so that users can still copy it.
+/// Splits a long command with backslashes and moves its comment to the front, so that users can still copy the command.
 fn command(command: &str, width: usize) -> Vec<Line> {
     if measure_text_width(command) + PROMPT.len() <= width {
         return vec![Text::code(format!("{PROMPT}{command}")).0];

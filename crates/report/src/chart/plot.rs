@@ -34,7 +34,8 @@ pub(crate) enum LineKind {
     Dotted,
     Bare,
     Dots,
-    /// Bars on the horizontal axis. Each bar extends to the next point, so the last point only ends a bar.
+    /// Bars on the horizontal axis. Each bar extends to the next point, so the last point only marks the end of the
+    /// last bar.
     Bars,
 }
 
@@ -62,7 +63,7 @@ const HEIGHT: f64 = 230.0;
 const LOW: f64 = 190.0;
 const HEAD: f64 = 16.0;
 const GAP: f64 = 8.0;
-/// Separator between values, because a value may contain spaces.
+/// Separator between values, which may contain spaces.
 const POINTS: &str = "|";
 const MOST_NAME: f64 = 190.0;
 
@@ -216,7 +217,7 @@ impl Field<'_> {
     }
 
     /// Draws the labels of the chosen points first, then the others in order. Omits labels that would overlap: the
-    /// table contains all of them.
+    /// table contains all labels.
     fn annotations(&self, canvas: &mut Canvas<'_>) {
         for mark in &self.plot.marks {
             let x = self.x(mark.at);

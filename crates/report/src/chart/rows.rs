@@ -43,7 +43,7 @@ const APART: f64 = 9.0;
 const MOST_LABEL: f64 = 0.36;
 /// Text wider than this goes above the bar instead of next to it.
 const MOST_INLINE: f64 = 190.0;
-/// Further rows are only shown in the table.
+/// Maximum number of rows. The table shows all.
 pub(crate) const MOST_ROWS: usize = 60;
 
 pub(super) fn draw(rows: &Rows, canvas: &mut Canvas<'_>, y: f64) -> f64 {
@@ -70,7 +70,7 @@ pub(super) fn draw(rows: &Rows, canvas: &mut Canvas<'_>, y: f64) -> f64 {
         more => canvas.lines(
             (layout.left, end),
             Style::Note,
-            &format!("and {more} more in its table"),
+            &format!("and {more} more in the table"),
             layout.right,
             1,
         ),

@@ -127,7 +127,7 @@ fn passed_or_not(comparison: &RunComparison, gate: &Gate) -> Text {
             Text::bad("Failed: ").and_plain(phrase)
         }
         GateOutcome::Undecided if gate.undecided.is_empty() => Text::doubtful("Undecided: ").and_plain(
-            format!("there is no result in which a regression of more than {most} could be seen."),
+            format!("there is no result in which a regression of more than {most} could be detected."),
         ),
         GateOutcome::Undecided => Text::doubtful("Undecided: ").and_plain(format!(
             "a regression of more than {most}, or of a guarded metric beyond its limit, is neither \

@@ -7,7 +7,8 @@ use crate::{page::*, phrases};
 
 const P: &str = "P is the probability of a difference at least this large if both runs were equal. It is \
      computed from the ranks and the means of the trials, includes the noise between runs if that is known, and is \
-     adjusted for the number of results (Benjamini and Hochberg). Differences smaller than the noise count as none.";
+     adjusted for the number of results (Benjamini and Hochberg). Differences smaller than the noise are treated as \
+     none.";
 
 pub(super) fn build(comparison: &RunComparison) -> Option<Section> {
     let columns = [left("Result"), right("A"), right("B"), right("B − A"), right("Noise"), right("P")];

@@ -51,8 +51,8 @@ pub(crate) fn warning(warning: &ValidityWarning) -> String {
             Share(*lost as f64 / (*total).max(1) as f64)
         ),
         ValidityWarning::Strays { strays, total } => format!(
-            "{} had a sequence number that was never sent (they are counted only here): something at the other end \
-             or on the path alters or forges messages; capture them at both ends (`tcpdump -x`) to find out where",
+            "{} had a sequence number that was never sent (no other count includes them): something at the other end \
+             or on the path alters or forges messages; capture packets at both ends (`tcpdump -x`) to find out where",
             format_args!("{strays} of {}", count(*total, "message")),
         ),
         ValidityWarning::HalfRoundTrips => {

@@ -24,8 +24,8 @@ pub(crate) fn chart(comparison: &RunComparison, workload: &str) -> Option<Chart>
     let rows: Vec<Row> = results.iter().filter_map(|result| row(result)).collect();
     let reach = || rows.iter().flat_map(Row::reach).chain([1.0]);
     let (low, high) = (reach().fold(f64::INFINITY, f64::min), reach().fold(0.0, f64::max));
-    // On a logarithmic scale, half and double have the same distance from 1. For small ranges, this makes no
-    // difference.
+    // On a logarithmic scale, half and double have the same distance from 1. For small ranges, a linear scale looks the
+    // same.
     let scale = if low > 0.0 && high / low > 3.0 { Scale::log(reach()) } else { Scale::around(reach()) };
     let mut phrase = rows.iter().map(|row| format!("{}: {}", row.label, row.text.characters()));
     let better =

@@ -1,4 +1,4 @@
-//! The title of the value column. It depends on the end that counted the bytes.
+//! The title of the value column. It depends on which end counted the bytes.
 
 use findings::ResultSummary;
 use workload::{Metric, ReportedData};

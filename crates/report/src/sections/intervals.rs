@@ -25,7 +25,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     if folded.is_empty() {
         return None;
     }
-    let lead = "First trial per result, as recorded by its ends; totals exclude the warm-up.";
+    let lead = "First trial of each result, as recorded by each end. Totals exclude the warm-up.";
     Some(section("Interval data", [Block::Paragraph(lead.into())].into_iter().chain(folded).collect()))
 }
 

@@ -15,9 +15,9 @@ use crate::{
     pictures,
 };
 
-const OPEN_LOOP: &str = "In an open loop each message has an intended send time, independent of the previous one. \
-     Measured from that time, a stall counts for every delayed message; measured from the actual send time, it \
-     counts once. Lateness is the part caused by the sender.";
+const OPEN_LOOP: &str = "In an open loop, each message has an intended send time, independent of the previous message. \
+     Times \"since intended\" include a stall for every message that it delays; times \"since sent\" include it \
+     once. Lateness is the delay caused by the sender.";
 
 type Row<'a> = (&'a ResultSummary, &'a LatencySummary);
 

@@ -19,7 +19,7 @@ const HOSTS: &str =
 
 type MachineColumn = (&'static str, fn(&ResultSummary) -> Option<String>);
 
-/// Published results usually have this order.
+/// Published tables usually have this column order.
 const COLUMNS: [MachineColumn; 5] = [
     ("Server VM", |result| vm(result, |machines| machines.server)),
     ("Server guest", |result| guest(result, "server")),

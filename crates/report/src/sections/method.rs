@@ -37,15 +37,15 @@ fn order(findings: &Findings) -> Text {
              the machine affects all results equally ({completed})."
         )
     };
-    let again = "Each block has two trials of the baseline: its difference from itself is the noise floor.";
+    let again = "Each block has two trials of the baseline. Their difference gives the noise floor.";
     if findings.noise.is_empty() { order.into() } else { format!("{order} {again}").into() }
 }
 
 fn numbers() -> Text {
     "Values are robust averages across the trials, without the warm-up. Disturbed blocks have little weight. \
      Changes and ratios follow from the values. Brackets contain the interval and its confidence. A difference \
-     smaller than the noise floor counts as none. If its interval allows both a difference and none, the verdict \
-     is unclear."
+     smaller than the noise floor is treated as none. If its interval allows both a difference and none, the \
+     verdict is unclear."
         .into()
 }
 

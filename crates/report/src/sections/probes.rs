@@ -48,7 +48,7 @@ fn cost(cost: &ProbeCost) -> Text {
     let pairs = phrases::count_of(cost.pairs, "pair of trials", "pairs of trials");
     let cpu = cost.cpu.map(|cpu| format!("; {} CPU time for the same work", more(cpu.cost, cpu.interval)));
     let is_noise = cost.interval.is_none_or(|interval| interval.low <= 0.0 && interval.high >= 0.0);
-    let none = if is_noise { ", which may be none" } else { "" };
+    let none = if is_noise { ", possibly none" } else { "" };
     Text::from(format!("{}: ", cost.workload))
         .and_strong(format!("probe cost {}", share(cost.cost, cost.interval)))
         .and_plain(format!(" {of}{none}; {pairs}{}", cpu.unwrap_or_default()))
@@ -77,7 +77,7 @@ fn overflowed(result: &ResultSummary) -> Vec<Text> {
     let phrase = overflowed.filter(|overflow| overflow.events > 0).map(|overflow| {
         let events = phrases::count(overflow.events, "event");
         Text::doubtful(format!("{}: ", result.label)).and_plain(format!(
-            "{} ran out of space for {events}, missing in its tables",
+            "{} ran out of space for {events}, which are missing from its tables",
             in_words(overflow.probe)
         ))
     });

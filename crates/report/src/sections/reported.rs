@@ -1,4 +1,4 @@
-//! Columns of other tools, by result.
+//! Columns reported by other tools, by result.
 
 use findings::ResultSummary;
 use workload::{Metric, Quantity, ReportedValue};

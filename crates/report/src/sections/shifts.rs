@@ -1,4 +1,4 @@
-//! Lasting level shifts within a trial. They make its average misleading.
+//! Lasting level shifts within a trial. They make the trial's average misleading.
 
 use findings::{ResultShift, ResultSummary};
 
@@ -35,7 +35,6 @@ fn row(result: &ResultSummary, shift: &ResultShift) -> Vec<Text> {
     let value = |value| phrases::value(result.metric, value).into();
     vec![
         Text::strong(&result.label),
-        // Trials are numbered from one in all output.
         shift.trial.saturating_add(1).to_string().into(),
         shift.shift.at.to_string().into(),
         value(shift.shift.before),

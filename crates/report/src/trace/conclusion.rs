@@ -1,4 +1,4 @@
-//! The main consumer of CPU time, the longest system call, and the fraction of waiting.
+//! The main consumer of CPU time, the longest system call, and the fraction of call time spent waiting.
 
 use units::{Share, significant};
 

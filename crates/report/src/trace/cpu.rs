@@ -98,7 +98,7 @@ const fn is_traced(consumer: CpuConsumer) -> bool {
 
 pub(super) fn whose(share: &TracedShare) -> String {
     let thread = share.thread.as_ref().filter(|thread| Some(*thread) != share.process.as_ref());
-    // The time of `swapper` lasts from an interrupt to the first task. It is not idle time.
+    // `swapper` is charged from an interrupt until the first task runs. This is not idle time.
     let phrase =
         |name: &String| if name == "swapper" { "swapper (waking from idle)".into() } else { name.clone() };
     let names = share.process.iter().chain(thread).filter(|name| !name.is_empty()).map(phrase);

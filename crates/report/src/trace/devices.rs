@@ -19,7 +19,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
         let rows = trace.devices.iter().take(source.top).map(|device| row(device, elapsed)).collect();
         let columns = [left("Device")].into_iter().chain(columns).collect();
         let mut caption =
-            "Packets as seen by the stack: with offloads each may be many on the wire.".to_owned();
+            "Packets as seen by the stack: with offloads, each may be several on the wire.".to_owned();
         if source.is_short() {
             caption += &format!(" {} is too short for rates.", trace.elapsed);
         }

@@ -22,7 +22,10 @@ fn ptrace(ptrace: &PtraceCost) -> Block {
         || "its slowdown is unknown because it did too few reads and writes".to_owned(),
         |pace| format!("its rate of reads and writes was {} of that in the pauses", words::left(&pace)),
     );
-    let cpu = ptrace.cpu.map(|cpu| format!(", in {} of the CPU time", words::left(&cpu))).unwrap_or_default();
+    let cpu = ptrace
+        .cpu
+        .map(|cpu| format!(", and its CPU use was {} of that in the pauses", words::left(&cpu)))
+        .unwrap_or_default();
     let stopped = significant(ptrace.stopped, 2);
     let phrase = format!(
         "System calls were counted by stopping the process at each one (ptrace) for {counted} s ({pairs}, each \

@@ -1,4 +1,4 @@
-//! Terms for a trace's target, for how it ended, and for owners of CPU time.
+//! Terms for a trace's target, how the trace ended, and owners of CPU time.
 
 use findings::{TraceSummary, TracedPace};
 use samples::{CpuConsumer, TargetKind, TraceEnd, TraceTarget, TracedProcess};

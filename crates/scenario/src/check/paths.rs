@@ -165,12 +165,12 @@ fn declared(entry: &Entry<PathTable>, passed: &[Layer]) -> Vec<Problem> {
         Problem::new(place(&written.get_ref()[at]), message, "repeated here").help(help.clone())
     });
     let extra = (0..declared.len()).filter(|&at| !passed.contains(&declared[at])).map(|at| {
-        let message = format!("packets on `{}` do not pass the layer `{}`", entry.name(), declared[at]);
+        let message =
+            format!("packets on `{}` do not pass through the layer `{}`", entry.name(), declared[at]);
         Problem::new(place(&written.get_ref()[at]), message, "not on this path").help(help.clone())
     });
     let missing = passed.iter().filter(|layer| !declared.contains(layer)).map(|layer| {
-        let message =
-            format!("packets on `{}` pass the layer `{layer}`, which is not declared", entry.name());
+        let message = format!("packets on `{}` pass through the undeclared layer `{layer}`", entry.name());
         Problem::new(written.span(), message, "incomplete").help(help.clone())
     });
     twice.chain(extra).chain(missing).collect()

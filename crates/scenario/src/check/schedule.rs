@@ -41,7 +41,7 @@ fn trials(table: &ScheduleTable, design: &Design, problems: &mut Vec<Problem>) -
     let trials = **written;
     if !(1..=MOST_TRIALS_OF_ALL).contains(&trials) {
         let message = format!("{trials} trials per result are out of range");
-        let help = format!("use 1 to {MOST_TRIALS_OF_ALL}; an interval needs at least 5");
+        let help = format!("use 1 to {MOST_TRIALS_OF_ALL}; a confidence interval needs at least 5");
         problems.push(out_of_range(written.span(), message, help));
     } else if design.precision.is_some() && trials < LEAST_PRECISE {
         let message = format!("`precision` cannot be reached with {trials} trials");

@@ -70,7 +70,7 @@ fn sizes(entry: &Entry<VmTable>, problems: &mut Vec<Problem>) {
 }
 
 fn too_many_queues(place: &Spanned<u32>, vm: &Vm) -> Problem {
-    let message = format!("{} queues are more than the guest's CPUs ({})", vm.queues, vm.vcpus);
+    let message = format!("the guest has more queues ({}) than CPUs ({})", vm.queues, vm.vcpus);
     let help = format!("a guest uses at most one queue per CPU; raise `vcpus` to {}", vm.queues);
     Problem::new(place.span(), message, "too many").help(help)
 }

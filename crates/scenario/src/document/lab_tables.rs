@@ -93,19 +93,19 @@ pub(crate) struct VmTable {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GatewayTable {
-    /// The node whose pods use the gateway.
+    /// The node with the pods that use the gateway.
     pub(crate) node: Spanned<String>,
     /// Source prefix of the traffic.
     pub(crate) pods: Spanned<As<IpNet>>,
     /// Destination prefix of the traffic.
     pub(crate) destinations: Spanned<As<IpNet>>,
-    /// The VXLAN overlay to the egress host. The node and the egress host are members with an address.
+    /// The VXLAN overlay to the egress host. The node and the egress host must be members with an address.
     pub(crate) tunnel: Spanned<String>,
     /// The host where the traffic leaves.
     pub(crate) egress: Spanned<String>,
-    /// The device of the egress host that the traffic leaves through.
+    /// The device on the egress host that the traffic leaves through.
     pub(crate) device: Spanned<String>,
-    /// The source address of the traffic: an additional address of that device, in its network.
+    /// The source address of the traffic: an additional address of `device`, in the device's network.
     pub(crate) address: Spanned<As<IpAddr>>,
 }
 

@@ -106,7 +106,7 @@ pub(crate) struct ScheduleTable {
     /// How the best setting is chosen. Default: efficient.
     pub(crate) objective: Option<Spanned<Objective>>,
     /// When to stop adding blocks after the first five, within the budget: `clear` stops once each comparison is
-    /// established or within the noise. Cannot be combined with `precision` and `objective`, which search for a
+    /// established or within the noise. Cannot be combined with `precision` or `objective`: these search for a
     /// setting.
     pub(crate) until: Option<StoppingRule>,
     /// Client ports of workloads without a `source-port`. Default: fixed.

@@ -19,8 +19,8 @@ pub(crate) struct WorkloadTable {
     pub(crate) kind: Spanned<WorkloadKind>,
     /// Stream, ping-pong: `tcp` or `udp`. Default: `tcp` for a stream, `udp` for a ping-pong.
     pub(crate) transport: Option<Spanned<Transport>>,
-    /// Stream: `app` (plain writes and reads, as an application would get) or `limit` (zero-copy, many datagrams per
-    /// call: what the path can carry). Default: `app`.
+    /// Stream: `app` (plain writes and reads, like an application) or `limit` (zero-copy, many datagrams per call, to
+    /// find what the path can carry). Default: `app`.
     pub(crate) mode: Option<Spanned<Mode>>,
     /// Stream: parallel connections per direction, 1 to 1024. Default: 1.
     #[schemars(range(min = 1, max = 1024))]
@@ -35,9 +35,8 @@ pub(crate) struct WorkloadTable {
     pub(crate) bytes: Option<Spanned<As<Bytes>>>,
     /// Warm-up at the start of each trial, excluded from results. Default: 300ms.
     pub(crate) warmup: Option<Spanned<As<Nanos>>>,
-    /// Stream: size per write and read, or of a datagram's payload. Ping-pong: message size. Default:
-    /// 128KiB for a TCP stream, or 1MiB in mode `limit`; 1400 for a UDP stream, which fits a tunnel over Ethernet; 64
-    /// for a ping-pong.
+    /// Stream: size per write and read, or of a datagram's payload. Ping-pong: message size. Default: 128KiB for a
+    /// TCP stream, or 1MiB in mode `limit`; 1400 for a UDP stream (fits a tunnel over Ethernet); 64 for a ping-pong.
     pub(crate) message: Option<Spanned<As<Bytes>>>,
     /// Sampling interval. Default: 100ms; 500ms for a ping-pong.
     pub(crate) interval: Option<Spanned<As<Nanos>>>,
@@ -46,7 +45,7 @@ pub(crate) struct WorkloadTable {
     pub(crate) schedule: Option<Spanned<Loop>>,
     /// Ping-pong, open loop: time between messages. Default: 100us.
     pub(crate) period: Option<Spanned<As<Nanos>>>,
-    /// Ping-pong: how both ends wait, `block` (sleep) or `spin` (poll; takes a CPU at each end). Default: `block`.
+    /// Ping-pong: how both ends wait, `block` (sleep) or `spin` (poll; occupies a CPU at each end). Default: `block`.
     pub(crate) waiting: Option<Spanned<Waiting>>,
     /// Ping-pong: a TCP background stream on the same path. Default: none.
     pub(crate) under: Option<Spanned<UnderTable>>,
@@ -72,7 +71,7 @@ pub(crate) struct WorkloadTable {
     /// Balloon: when shrinking, whether the guest first touches the memory, so that the host allocates it; when
     /// growing, whether the test includes touching the memory. Default: true.
     pub(crate) touched: Option<Spanned<bool>>,
-    /// Balloon: whether the guest's kernel compacts its memory continuously during the test, which migrates pages.
+    /// Balloon: whether the guest's kernel compacts its memory (migrates pages) continuously during the test.
     /// Default: false.
     pub(crate) compact: Option<Spanned<bool>>,
     /// TCP: congestion control of all sockets, or `kernel` for the host's default. Default: `cubic`, because hosts

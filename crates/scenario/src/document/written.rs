@@ -146,7 +146,8 @@ impl TextValue for IpNet {
 fn without_scope(text: &str) -> Result<(), String> {
     match text.split_once('%') {
         Some((address, _)) => Err(format!(
-            "`{text}` is a link-local address; use an address that is not, instead of `{address}` with a device"
+            "`{text}` is a link-local address with a device; \
+             use a global or unique local address instead of `{address}`"
         )),
         None => Ok(()),
     }

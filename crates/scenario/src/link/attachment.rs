@@ -26,9 +26,9 @@ pub(crate) struct GuestTable {
     pub(crate) bridge: Spanned<String>,
     /// Address of the guest's `eth0`.
     pub(crate) address: Spanned<As<IpNet>>,
-    /// The kind of virtual machine, one of `vms`. Default: none, a network namespace.
+    /// The kind of virtual machine, one of `vms`. Default: none (a network namespace).
     pub(crate) vm: Option<Spanned<String>>,
-    /// Kind of its devices. Default: `veth`.
+    /// Kind of device pair. Default: `veth`.
     pub(crate) pair: Option<Spanned<PairKind>>,
     /// Next hop of the default route. Default: no default route.
     pub(crate) gateway: Option<Spanned<As<IpAddr>>>,

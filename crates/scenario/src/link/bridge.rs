@@ -43,7 +43,7 @@ pub enum BridgeKind {
     /// The kernel's bridge.
     #[default]
     Linux,
-    /// The kernel's Open vSwitch datapath. Plumb adds the flows, not ovs-vswitchd. Tagged frames are dropped.
+    /// The kernel's Open vSwitch datapath. Plumb, not ovs-vswitchd, adds the flows. Tagged frames are dropped.
     Ovs,
 }
 
@@ -135,7 +135,7 @@ impl LinkTable for Entry<BridgeTable> {
 pub struct Bridge {
     pub name: String,
     pub at: DeviceRef,
-    /// `kind` is the tag of [`Link`](crate::Link).
+    /// Renamed, because `kind` is the tag of [`Link`](crate::Link).
     #[serde(default, rename = "bridge")]
     pub kind: BridgeKind,
     /// Devices of the same host, created by other links.

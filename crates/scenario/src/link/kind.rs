@@ -17,7 +17,7 @@ use crate::{
 };
 
 pub(crate) trait LinkTable {
-    /// Returns the noun for messages about the link's name, or `None` if that is a device name, which is checked
+    /// Returns the noun for messages about the link's name, or `None` for a device name. Device names are checked
     /// elsewhere.
     fn noun(&self) -> Option<&'static str> {
         None
@@ -38,7 +38,7 @@ pub(crate) trait LinkTable {
     fn port_of(&self, _bridge: &Entry<BridgeTable>) -> Option<DeviceName> {
         None
     }
-    /// Whether the link can be created on an existing host. Its devices are in a separate namespace there.
+    /// Whether the link can be created on an existing host. There, its devices are in a separate namespace.
     fn fits_existing(&self) -> bool {
         false
     }

@@ -109,6 +109,6 @@ impl LinkKind for Macvlan {
     }
 
     fn misfits(&self, mtus: &Fits) -> Vec<Misfit> {
-        mtus.differ(&self.under(), &self.at, "device under it").into_iter().collect()
+        mtus.differ(&self.under(), &self.at, "underlying device").into_iter().collect()
     }
 }

@@ -130,7 +130,7 @@ impl Entry<TunnelTable> {
         }
     }
 
-    /// Reports tunnels between the same addresses that IPsec would mix up.
+    /// Reports tunnels with common addresses that IPsec cannot distinguish.
     fn mixed_encryption(&self, draft: &Draft, tunnel: &Tunnel, problems: &mut Vec<Problem>) {
         let shares_end =
             |other: &&Tunnel| tunnel.locals().any(|local| other.locals().any(|its| its == local));
@@ -292,7 +292,7 @@ impl Tunnel {
         self.ends.iter().map(|end| end.local).filter(|local| *local != UNKNOWN)
     }
 
-    /// GRE has no port.
+    /// The port is `None` for GRE.
     fn flow(&self) -> (bool, Option<u16>, BTreeSet<IpAddr>) {
         (self.encapsulation.encrypts(), self.port, self.locals().collect())
     }

@@ -120,7 +120,7 @@ impl Section<EndTable> {
             let Some(place) = self.place_of_over(end) else { continue };
             let message =
                 format!("`{}:{}` has no address to use as the tunnel endpoint", end.at.host, end.underlay);
-            let help = "a tunnel needs the end of a wire, or a bridge, with an address";
+            let help = "a tunnel needs an underlying wire end or bridge with an address";
             problems.push(Problem::new(place, message, "no address").help(help));
         }
     }
@@ -223,7 +223,7 @@ pub(super) fn misfits(ends: &[TunnelEnd], mtus: &Fits, most: impl Fn(u32) -> u32
             "MTU {inner} of `{tunnel}` is too large: `{under}` has MTU {outer}, and encapsulation adds {} bytes",
             outer - most
         );
-        let help = format!("use {most} or less for the tunnel, or a larger MTU for the wire under it");
+        let help = format!("use {most} or less for the tunnel, or a larger MTU for the underlying wire");
         (inner > most).then(|| Misfit { blamed: tunnel.clone(), message, help })
     };
     let of_end = |end: &TunnelEnd| [mtus.differ(first, &end.at, "other end"), too_big(end)];

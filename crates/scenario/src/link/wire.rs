@@ -20,7 +20,7 @@ use crate::{
 pub(crate) struct WireTable {
     /// Both ends, each `host:device`. The wire creates the devices.
     pub(crate) between: [Spanned<As<DeviceRef>>; 2],
-    /// Kind of its devices. Default: `veth`.
+    /// Kind of device pair. Default: `veth`.
     #[serde(default)]
     pub(crate) pair: PairKind,
     /// Addresses of both ends, in the same order; `none` for a bridge port. Default: none.

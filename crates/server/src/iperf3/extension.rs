@@ -22,8 +22,8 @@ const FLOWS: usize = 256;
 /// The maximum number of intervals over all connections. Each takes a few hundred bytes, so a record of at most
 /// [`LONGEST`] bytes cannot reach this number.
 const INTERVALS: usize = 50_000;
-/// The maximum of all counts, bytes and durations in an interval. For durations, this is 39 hours in nanoseconds. Keeps
-/// sums from overflowing.
+/// The maximum value of any count, size or duration in an interval, so that sums cannot overflow. For durations, this
+/// is 39 hours in nanoseconds.
 const MOST: u64 = 1 << 47;
 
 #[derive(Serialize)]

@@ -1,5 +1,5 @@
-//! A client for the stock `sockperf server`. Its first message, which only the server counts, checks that the server
-//! replies.
+//! A client for the stock `sockperf server`. It first sends one message to check that the server replies. Only the
+//! server counts this message.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -14,7 +14,7 @@ use traffic::{
 use units::{Bytes, Nanos};
 use workload::{PingPongEnd, PingPongSettings, Transport};
 
-/// The sequence number of the initial message. The messages of the exchange are numbered from the next one.
+/// The sequence number of the initial message. The exchange starts with the next number.
 const GREETING: u64 = 1;
 const GREETINGS: u32 = 15;
 const REPLY_TIMEOUT: Nanos = Nanos::from_millis(200);
@@ -48,10 +48,10 @@ fn check(load: &PingPongSettings) -> Result<Messages> {
         allowed: "14 to 65507 bytes for sockperf",
     })?;
     if load.under.is_some() {
-        let (setting, value) = ("parallel stream", "requested with sockperf".to_owned());
-        return Err(Error::Setting { setting, value, allowed: "none with sockperf" });
+        let (setting, value) = ("a parallel stream", "used with sockperf".to_owned());
+        return Err(Error::Setting { setting, value, allowed: "none" });
     }
-    // The plumb protocol differs only in its message size limits.
+    // Only the message size limits differ from those of the plumb protocol.
     ping_pong::check(&PingPongSettings { message: Bytes(64), ..load.clone() })?;
     Ok(Messages(question))
 }

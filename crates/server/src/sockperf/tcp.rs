@@ -1,4 +1,4 @@
-//! Serves a sockperf client over TCP. Each message goes back from the buffer in which it arrived.
+//! Serves a sockperf client over TCP. Each reply is sent from the buffer that received the message.
 
 use std::{
     io::{self, Read, Write},

@@ -1,5 +1,4 @@
-//! Compares our results with reference implementations. This folder contains the tables and the scripts that
-//! generated them.
+//! Compares our results with reference implementations. Scripts in this folder generated the tables.
 
 use stats::{bimodal, fit, noise, permutation, ratio, series};
 

@@ -3,7 +3,7 @@
     pip install numpy scipy && python paired.py >paired.tsv
 
 Each row: the workload's scatter, the log ratios, and the estimate with both ends of its 95 % interval. The estimate is the
-root of the biweight's equation next to the median, found by SciPy; the crate finds it by weighted means.
+root of the biweight's equation nearest to the median, found by SciPy; the crate finds it by weighted means.
 """
 
 import numpy as np

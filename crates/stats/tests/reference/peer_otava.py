@@ -1,7 +1,7 @@
-"""Counts the series of nights in which Apache Otava finds a change, with its defaults.
+"""Counts the nightly series in which Apache Otava finds a change with its default settings.
 
 Reads lines of the form `family,first,value,value,...` from standard input. A change counts if it is found in the values
-up to any night from `first` on, like in the table of `make stats`. Needs apache-otava 0.8 from PyPI.
+up to any night from `first` on, as in the table of `make stats`. Needs apache-otava 0.8 from PyPI.
 """
 
 import sys

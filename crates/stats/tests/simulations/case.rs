@@ -1,4 +1,4 @@
-//! A claim about a method. Data sets with a known truth can refute it.
+//! A claim about a method. Data sets with known true values can refute it.
 
 use crate::draws::Draws;
 

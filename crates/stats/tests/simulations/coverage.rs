@@ -74,7 +74,7 @@ fn stopping() -> Vec<Case> {
     cases
 }
 
-/// Pairs in which blocks vary by 10 % and trials by 3 %. The second value is 0.8 of the first.
+/// Pairs in which blocks vary by 10 % and trials by 3 %. The second value is 0.8 times the first.
 pub(crate) fn blocks(draws: &mut Draws, n: usize, shape: Shape) -> Vec<(f64, f64)> {
     (0..n)
         .map(|_| {
@@ -164,7 +164,7 @@ fn means() -> Vec<Case> {
     cases
 }
 
-/// Series with a small effective size. There is no claim about these.
+/// Series with a small effective size, without claims.
 fn short() -> Vec<Case> {
     let case = |shape: Shape| {
         let data = format!("{} AR(1) 0.8 n=20", shape.name());

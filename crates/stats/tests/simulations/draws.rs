@@ -1,4 +1,4 @@
-//! Independent or autocorrelated synthetic data of several shapes, with a known truth.
+//! Independent or autocorrelated synthetic data of several shapes, with known true values.
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;

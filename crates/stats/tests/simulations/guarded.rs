@@ -73,7 +73,7 @@ fn fractions() -> Vec<Case> {
     [(5, 0.0), (10, 0.0), (10, 0.3), (20, 0.3)].map(|(trials, spread)| case(trials, spread)).into()
 }
 
-/// Checks `--require "p99<50us"` with various numbers of messages in five trials.
+/// Checks `--require "p99<50us"` with different message counts, five trials each.
 fn met() -> Vec<Case> {
     let is_met = |messages: usize, tail: f64| {
         move |draws: &mut Draws| {

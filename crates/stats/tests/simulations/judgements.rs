@@ -22,7 +22,7 @@ fn sample(draws: &mut Draws, n: usize, scatter: f64, disturbed: bool) -> Vec<f64
     if disturbed { draws.disturbed(n, scatter, LEFT) } else { draws.rates(n, Shape::Normal, scatter) }
 }
 
-/// Two runs with unequal numbers of trials and standard deviations (1 % times a factor).
+/// Two runs, mostly with different trial counts and standard deviations (1 % times a factor).
 fn uneven() -> Vec<Case> {
     let mut cases = Vec::new();
     let sizes = [(5, 5), (5, 30), (30, 5), (10, 30), (30, 10), (30, 30)];

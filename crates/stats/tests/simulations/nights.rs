@@ -51,7 +51,7 @@ fn steady() -> Vec<Case> {
     cases
 }
 
-/// Checks that a loss is found by the fifth run after it.
+/// Checks that a loss is found within five runs.
 fn shifted() -> Vec<Case> {
     let found = |before: usize, kept: f64, carry: f64| {
         move |draws: &mut Draws| {

@@ -95,7 +95,7 @@ fn ours(trials: &Trials, _: &mut Draws) -> Option<Difference> {
     Some(fit.judge(1, BASELINE, ab::CONFIDENCE)?.1)
 }
 
-/// Families of nightly series: nights before a loss, the fraction that remains, and the correlation.
+/// Families of nightly series: the number of nights before a loss, the remaining fraction, and the correlation.
 const NIGHTS: [(usize, f64, f64); 6] =
     [(50, 1.0, 0.0), (50, 1.0, 0.5), (25, 0.95, 0.0), (45, 0.95, 0.0), (25, 0.92, 0.0), (45, 0.92, 0.5)];
 

@@ -58,7 +58,7 @@ const CHAINS: [Chain; 6] = [
     chain(Shape::Normal, 0.0, [0.5, 0.8, 0.95, 0.95], [0.8, 0.95]),
     chain(Shape::Normal, 0.3, [0.4, 0.8, 0.95, 0.95], [0.85, 0.9]),
     chain(Shape::Normal, 0.6, [0.7, 0.9, 0.95, 0.95], [0.85, 0.9]),
-    // Short series estimate the autocorrelation poorly, so more of these waves are classified as unsteady.
+    // In short series, the estimated autocorrelation is inaccurate, so more of these waves are classified as unsteady.
     chain(Shape::Normal, 0.8, [0.5, 0.6, 0.7, 0.8], [0.5, 0.5]),
     chain(Shape::Skewed, 0.3, [0.95, 0.95, 0.95, 0.95], [0.95, 0.95]),
     chain(Shape::Heavy, 0.0, [0.25, 0.6, 0.95, 0.95], [0.55, 0.8]),

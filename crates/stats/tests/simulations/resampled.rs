@@ -1,5 +1,5 @@
-//! Runs common methods that plumb does not use, on the data for its own methods. They have no claims. Only `make stats`
-//! runs them.
+//! Runs common methods that plumb does not use, on the data for its own methods, without claims. Only `make stats` runs
+//! them.
 
 use stats::{Interval, describe};
 

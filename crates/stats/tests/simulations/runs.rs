@@ -1,4 +1,4 @@
-//! Error rates when comparing two runs that vary more than their trials, given earlier runs.
+//! Error rates of comparisons that use earlier runs, when runs vary more than the trials within each run.
 
 use stats::{BetweenRuns, Difference, ab, describe, multiple, noise, sweep};
 

@@ -207,7 +207,7 @@ fn alarms() -> Vec<Case> {
     cases
 }
 
-/// Power of finding a difference, claimed for losses of 10 % or more, even if one trial in ten is disturbed.
+/// Power to find a difference, claimed for losses of 10 % or more, even if one trial in ten is disturbed.
 fn found() -> Vec<Case> {
     let mut cases = Vec::new();
     for trials in [Trials::Shaped(Shape::Normal), Trials::Disturbed, Trials::AgainDisturbed] {

@@ -9,7 +9,7 @@ use super::{MIGRATION_TABLE, OF_FILES};
 use crate::{database::Database, database_error::DatabaseError, error::StoreError, insert::WriteError};
 
 const ALL: &str = "SELECT type, name, coalesce(sql, '') FROM sqlite_schema";
-/// The prefix of indexes for constraints and of the statistics of ANALYZE.
+/// The prefix of constraint indexes and of ANALYZE's statistics tables.
 const RESERVED: &str = "sqlite_";
 
 #[derive(Debug, PartialEq, Eq)]

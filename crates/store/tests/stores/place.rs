@@ -1,4 +1,4 @@
-//! An empty store for a test: a file, or a database of a server.
+//! An empty store for a test: a file, or a database on a server.
 
 use std::{
     fs,

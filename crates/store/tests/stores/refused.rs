@@ -58,7 +58,6 @@ pub(crate) fn reports_lock_after_the_timeout(place: &Place) {
     release.join().expect("ended");
 }
 
-/// Without a lock, a format check could fall between two migration steps of another process.
 pub(crate) fn several_processes_can_create_the_same_store(place: &Place) {
     for _ in 0..20 {
         place.empty();

@@ -79,7 +79,7 @@ pub const RARE: &[Call] = &[
     Any(libc::SYS_restart_syscall),
     // The C library uses this on machines without a vDSO.
     Any(libc::SYS_getcpu),
-    // The C library's abort() uses this. If it were denied, a second message would follow the first.
+    // The C library's abort() uses this. If it were denied, a second message would be printed.
     Any(libc::SYS_tkill),
 ];
 

@@ -1,5 +1,5 @@
-//! Receives datagrams with their destination addresses, and sends datagrams from a given source address instead
-//! of the route's. See IP_PKTINFO in ip(7), IPV6_RECVPKTINFO in ipv6(7).
+//! Receives datagrams with their destination addresses, and sends datagrams from a given source address. See
+//! IP_PKTINFO in ip(7), IPV6_RECVPKTINFO in ipv6(7).
 #![expect(unsafe_code, reason = "the standard library does not support control messages")]
 
 use std::io;
@@ -89,7 +89,7 @@ const fn length_of<T>() -> libc::socklen_t {
 /// Writes `value` as the only control message. The buffer must be large enough.
 fn put<T>(message: &mut libc::msghdr, level: i32, kind: i32, value: T) {
     // SAFETY: `msg_control` refers to an aligned `Control`, which has room for a header and `in6_pktinfo`, the
-    // larger type; CMSG_FIRSTHDR and CMSG_DATA stay inside.
+    // larger type; CMSG_FIRSTHDR and CMSG_DATA stay inside it.
     unsafe {
         message.msg_controllen = libc::CMSG_SPACE(length_of::<T>()) as _;
         let header = libc::CMSG_FIRSTHDR(message);
@@ -102,7 +102,7 @@ fn put<T>(message: &mut libc::msghdr, level: i32, kind: i32, value: T) {
 
 fn destination_of(message: &libc::msghdr) -> Option<IpAddr> {
     // SAFETY: the kernel has filled the control buffer up to `msg_controllen` with messages of the given types; the
-    // macros stay inside.
+    // macros stay inside it.
     unsafe {
         let mut header = libc::CMSG_FIRSTHDR(message);
         while !header.is_null() {

@@ -76,7 +76,7 @@ pub fn set_receive_buffer(fd: impl AsFd, bytes: usize) -> Result<()> {
     sockopt::set_socket_recv_buffer_size(&fd, bytes).named("set receive buffer of", || named(&fd))
 }
 
-/// Returns the kernel's size of the send buffer in bytes: twice the requested size.
+/// Returns the send buffer size that the kernel reports, in bytes: twice the requested size.
 pub fn send_buffer(fd: impl AsFd) -> Result<usize> {
     sockopt::socket_send_buffer_size(&fd).named("read send buffer of", || named(&fd))
 }

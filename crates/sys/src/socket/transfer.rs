@@ -1,5 +1,5 @@
-//! Send and receive calls that the standard library lacks. Measuring loops use them, so they never allocate, and
-//! they return plain errnos.
+//! Send and receive calls that the standard library lacks. They never allocate and return plain errnos, because
+//! measuring loops use them.
 #![expect(unsafe_code, reason = "a receive without a buffer")]
 
 use std::io;

@@ -22,7 +22,7 @@ const LENGTH: usize = 1 << 20;
 /// Sends the bytes 0 to 255 over and over.
 ///
 /// While this value exists, the socket is nonblocking (O_NONBLOCK) for all its users. On one CPU, limit the send
-/// buffer to between 512 KiB and 1 MiB: a buffer autotuned to several megabytes cost most of the throughput.
+/// buffer to between 512 KiB and 1 MiB: autotuning it to several megabytes costs most of the throughput.
 #[derive(Debug)]
 pub struct ZeroCopySender<'a> {
     socket: BorrowedFd<'a>,
@@ -89,7 +89,7 @@ impl<'a> ZeroCopySender<'a> {
         let pipe = self.into.as_raw_fd();
         self.piped = again(|| {
             // SAFETY: `rest` refers to mapped read-only memory. The pipe and the socket hold references to its pages,
-            // which outlive the mapping.
+            // so these outlive the mapping.
             let taken = unsafe { libc::vmsplice(pipe, &raw const rest, 1, libc::SPLICE_F_NONBLOCK) };
             usize::try_from(taken).map_err(|_| io::Error::last_os_error())
         })?;

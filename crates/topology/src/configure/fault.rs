@@ -35,8 +35,8 @@ const CHAIN: &str = "fault";
 /// A packet built by segmentation offload can be as large as 64 KiB, and a policer must let several pass in a row.
 const POLICED_BURST: u32 = 4 * 65_536;
 const QUEUE_BURST: u64 = 2 * 65_536;
-/// An MTU hole depends only on the size of the peak rate's bucket, i.e. the largest frame that passes. The rates
-/// (bytes per second) exceed that of any virtual device.
+/// An MTU hole uses only the size of the peak-rate bucket, i.e. of the largest frame that passes. Both rates (bytes
+/// per second) exceed the rate of any virtual device.
 const HOLE_RATE: u64 = 12_500_000_000;
 const HOLE_PEAK: u64 = 2 * HOLE_RATE;
 const HOLE_BURST: u64 = 1 << 20;
@@ -48,7 +48,7 @@ const ETHERNET_HEADER: u32 = 14;
 const ICMP: u8 = 1;
 const ICMPV6: u8 = 58;
 const DESTINATION_UNREACHABLE: u8 = 3;
-/// ICMPv6 messages of lower types are errors (RFC 4443, section 2.1).
+/// ICMPv6 messages with lower type numbers are errors (RFC 4443, section 2.1).
 const FIRST_INFORMATIONAL: u8 = 128;
 
 const FIRST_PORT: u16 = 40_000;

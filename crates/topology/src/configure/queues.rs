@@ -14,7 +14,7 @@ use crate::{
     trial::{Attempt, Trial},
 };
 
-/// How many times to check for the carrier of links, over 2 s in total.
+/// How many times to check for link carrier, over 2 s in total.
 const LOOKS: usize = 200;
 const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(10);
 
@@ -97,7 +97,7 @@ impl DeviceSetting for Queues {
         set.map_err(|refusal| refused(device, Self::KIND, setting(), refusal))
     }
 
-    /// Waits for the carrier, which both ends lose while queues change.
+    /// Waits for link carrier. Both ends lose it while queues change.
     fn settle(kernel: &Kernel<'_>, devices: &Devices) -> Result<(), ConfigureError> {
         let namespaces = kernel.namespaces;
         for (host, _) in namespaces.iter() {

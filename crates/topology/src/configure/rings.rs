@@ -8,7 +8,7 @@ use scenario::{DeviceSettingKind, DeviceSettings};
 use super::{DeviceSetting, Kernel, refused, unread, unsupported};
 use crate::{devices::Device, error::ConfigureError, refusal::errno, trial::Trial};
 
-/// To resize a ring, the driver resets its queue, and the monitor must support this (VIRTIO_F_RING_RESET;
+/// To resize a ring, the driver resets the queue. The monitor must support this (VIRTIO_F_RING_RESET;
 /// `virtqueue_resize` in drivers/virtio/virtio_ring.c).
 const NO_RESET: &str =
     "its monitor cannot reset a single queue; use QEMU 7.2 or later with `board = \"q35\"`";

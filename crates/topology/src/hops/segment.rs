@@ -37,7 +37,7 @@ fn shortest(spaces: &Spaces<'_>, from: Node, to: Node) -> Option<Vec<Node>> {
     None
 }
 
-/// Omits bridges that only forward from one port to another: no packet passes the bridge's own device.
+/// Omits bridges that only forward from one port to another: no packet passes through the bridge's own device.
 fn passed(spaces: &Spaces<'_>, before: &BTreeMap<Node, Option<Node>>, to: Node) -> Vec<Node> {
     let mut path: Vec<Node> = std::iter::successors(Some(to), |node| before[node]).collect();
     path.reverse();

@@ -43,7 +43,7 @@ struct Space<'k> {
     view: View,
     links: BTreeMap<u32, LinkFacts>,
     addresses: BTreeSet<(u32, IpNet)>,
-    /// Indexes of namespaces by their ID in this namespace.
+    /// Indexes of namespaces, by the ID that this namespace uses for them.
     ids: BTreeMap<i32, usize>,
 }
 
@@ -134,8 +134,8 @@ impl<'k> Spaces<'k> {
         })
     }
 
-    /// Returns the outer destination of packets from one end of a tunnel to the other. Returns `None` if the two are not
-    /// the ends of a tunnel.
+    /// Returns the outer destination of tunnel packets from `near` to `far`, or `None` if they are not the ends of
+    /// one tunnel.
     pub(super) fn tunnel_between(&self, near: Node, far: Node) -> Option<IpAddr> {
         if near.space == far.space || !self.is_same_tunnel(near, far) {
             return None;

@@ -76,8 +76,8 @@ impl LinkKind for Bridge {
         self.port_devices().collect()
     }
 
-    /// The MTU of a bridge follows its ports until it is first changed (net/bridge/br_device.c). So the bridge is
-    /// created with a larger MTU, and then set to its own.
+    /// A bridge's MTU follows its ports until the MTU is first changed (net/bridge/br_device.c). So the bridge is
+    /// created with a larger MTU, which is then changed to the intended one.
     fn create(&self, element: &Element, site: &mut Site<'_>) -> Result<Vec<Request>, CreateError> {
         if self.kind == BridgeKind::Ovs {
             return ovs::create(self, element, site);

@@ -25,7 +25,7 @@ const VERSION: u8 = 1;
 const NEW: u8 = 1;
 /// `OVS_VPORT_TYPE_NETDEV`.
 const NETDEV: u32 = 1;
-/// A packet without a flow is dropped.
+/// Packets that match no flow are dropped.
 const NO_UPCALLS: u32 = 0;
 const LOCAL: u32 = 0;
 

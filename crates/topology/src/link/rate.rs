@@ -21,7 +21,7 @@ use crate::{
     trial::{Attempt, Trial},
 };
 
-/// The burst is at least two of the largest packets without BIG TCP, so that they pass unsegmented.
+/// The burst fits at least two of the largest packets without BIG TCP, so that these pass unsegmented.
 const LEAST_BURST: u64 = 2 * 65_536;
 /// The burst is also at least a millisecond of traffic, so that the timer resolution does not reduce the rate.
 const BURSTS_PER_SECOND: u64 = 1_000;

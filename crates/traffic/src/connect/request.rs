@@ -1,5 +1,5 @@
-//! The start of a connection. All fields are big endian: the handshake (32 bytes) and the total lengths of
-//! the request (4) and the response (4). Shorter requests are padded to these 40 bytes.
+//! The start of a connection: the handshake (32 bytes), then the total lengths of the request and the response (4 bytes
+//! each). All fields are big endian. Shorter requests are padded to 40 bytes.
 
 use units::Bytes;
 use workload::ConnectSettings;

@@ -133,7 +133,7 @@ fn watch(
             break Err(stopped);
         }
         if monotonic() >= limit {
-            let missing = "the client's end".into();
+            let missing = "the client to finish".into();
             break Err(Error::Silent { object: name.into(), missing, waited: GRACE });
         }
     };

@@ -1,8 +1,9 @@
 //! Greetings precede UDP messages and verify that the client receives datagrams at its address.
 //!
 //! The client asks, the server offers a cookie, the client returns the cookie, and the server welcomes the client.
-//! Servers reply only to clients, with datagrams of the same length, so two servers can never reply to each other. All
-//! fields are big endian: handshake (32), kind (4), cookie (8; zero if unused; the reason in a refusal).
+//! Servers reply only to clients, with datagrams of the same length, so two servers can never reply to each other. The
+//! fields are big endian: handshake (32 bytes), kind (4 bytes) and cookie (8 bytes). A refusal contains the reason
+//! instead of a cookie. An unused cookie is zero.
 
 use std::{
     hash::{BuildHasher, RandomState},

@@ -1,7 +1,7 @@
 //! The message of a ping-pong.
 //!
-//! All fields are big endian: number (8), token (8), padding. A shorter message contains the low bytes of the number
-//! and as much of the token as fits. A one-byte message is identified only by the peer's address.
+//! The fields are big endian: number (8 bytes), token (8 bytes), padding. A shorter message contains the low bytes of
+//! the number and as much of the token as fits. A one-byte message is identified only by the peer's address.
 
 use super::greeting::Greeting;
 use crate::{handshake::TOKEN, refused::RefusalCode};

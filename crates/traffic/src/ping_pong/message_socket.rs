@@ -80,7 +80,7 @@ impl MessageSocket {
         Inbox { bytes: vec![0; room], message, from: 0, to: 0 }
     }
 
-    /// Calls `wait` whenever a stream's buffer was full for a whole timeout. A datagram without buffer space is
+    /// Calls `wait` whenever a stream's buffer was full for a whole timeout. Without buffer space, a datagram is
     /// dropped, as could happen anywhere on the path.
     #[inline]
     pub fn send(&self, bytes: &[u8], wait: impl Fn() -> Result<()>) -> Result<()> {
@@ -138,7 +138,7 @@ impl MessageSocket {
         }
     }
 
-    /// Makes close(2) send a reset, because the peer would take a normal close for a regular end.
+    /// Makes close(2) send a reset, because the peer would mistake a normal close for a regular end.
     pub(crate) fn abort(&self) -> Result<()> {
         self.stream().map_or(Ok(()), |socket| Ok(sys::socket::set_linger_zero(socket)?))
     }

@@ -51,7 +51,7 @@ const AGAIN: Nanos = Nanos::from_millis(200);
 pub fn check(load: &PingPongSettings) -> Result<()> {
     let setting = |setting, value: String, allowed| Err(Error::Setting { setting, value, allowed });
     if load.message < Bytes(1) || load.message > PingPongSettings::LARGEST {
-        return setting("the message", load.message.0.to_string(), "1 to 60000 bytes");
+        return setting("the message size", load.message.0.to_string(), "1 to 60000 bytes");
     }
     if load.duration == Nanos(0) {
         return setting("the duration", "0".into(), "a longer one");
@@ -65,7 +65,7 @@ pub fn check(load: &PingPongSettings) -> Result<()> {
         }
         if load.message < Bytes(message::HEADER as u64) {
             let allowed = "16 to 60000 bytes for an open loop, which numbers its messages";
-            return setting("the message", load.message.0.to_string(), allowed);
+            return setting("the message size", load.message.0.to_string(), allowed);
         }
     }
     under::load(load).map_or(Ok(()), |under| stream::check(&under))

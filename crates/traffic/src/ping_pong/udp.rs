@@ -175,7 +175,6 @@ fn send(socket: &UdpSocket, bytes: &[u8]) -> std::io::Result<()> {
     }
 }
 
-/// Notifies the client that it is no longer served.
 pub(super) fn dismiss(socket: &MessageSocket, greeting: Greeting, reason: RefusalCode) {
     for _ in 0..FAREWELLS {
         let _ = socket.send(&greeting.refusing(reason).encode(), || Ok(()));

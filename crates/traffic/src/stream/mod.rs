@@ -39,7 +39,7 @@ fn connections(settings: &StreamSettings) -> impl Iterator<Item = (Direction, u3
     settings.direction.flows().iter().flat_map(move |&direction| (0..streams).map(move |id| (direction, id)))
 }
 
-/// Returns the bytes that connection `id` sends, or `None` if the stream has no total. The shares add up exactly.
+/// Returns the bytes that connection `id` sends, or `None` if the stream has no total. The shares add up to the total.
 pub fn share(settings: &StreamSettings, id: u32) -> Option<u64> {
     match settings.until {
         Until::Elapsed(_) => None,
@@ -58,10 +58,10 @@ pub fn check(settings: &StreamSettings) -> Result<()> {
     let message = settings.message.0;
     match settings.transport {
         Transport::Tcp if !(1..=64 << 20).contains(&message) => {
-            return setting("the message", message.to_string(), "1 byte to 64 MiB");
+            return setting("the message size", message.to_string(), "1 byte to 64 MiB");
         }
         Transport::Udp if !(udp::SMALLEST..=udp::LARGEST).contains(&message) => {
-            return setting("the datagram", message.to_string(), "16 to 65507 bytes");
+            return setting("the datagram size", message.to_string(), "16 to 65507 bytes");
         }
         Transport::Tcp | Transport::Udp => {}
     }

@@ -1,8 +1,8 @@
 //! The intervals of one end of a connection.
 //!
 //! Intervals follow a grid that restarts at the end of the warm-up. An interval ends at the first clock reading after
-//! its grid point, so its rate is exact. Loops read the clock even if there is no progress, so a stall is visible
-//! immediately.
+//! its grid point, so the interval's rate is exact. Loops read the clock even if there is no progress, so a stall is
+//! visible immediately.
 
 use units::{Bytes, Nanos};
 use workload::{DatagramSample, Interval, StreamSettings, TcpSample, Until};

@@ -150,7 +150,6 @@ impl Pace {
         self.plan.trials.iter().filter(move |it| !is_made(it) && !is_skipped(it.result))
     }
 
-    /// Returns the average duration of earlier trials, or else the planned duration times the run's slowness.
     fn expected(&self, result: usize) -> Duration {
         if let Some((count, taken)) = self.taken.get(&result) {
             return *taken / *count;
@@ -216,7 +215,7 @@ impl Decided {
 }
 
 impl Boots {
-    /// If no guest has booted yet, returns the number of guests.
+    /// Fails with the number of guests if none has booted yet.
     fn remaining(&self, now: Instant) -> Result<Duration, usize> {
         let left = self.guests.saturating_sub(self.taken.len());
         if left == 0 {

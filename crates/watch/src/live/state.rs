@@ -218,7 +218,7 @@ impl State {
         let text = match decision.block {
             _ if decision.out_of_time => "time budget used up".to_owned(),
             _ if open == 0 => "every comparison is decided".to_owned(),
-            Some(block) => format!("block {}: {open} of {results} results are still open", block + 1),
+            Some(block) => format!("block {}: {open} of {results} results still need trials", block + 1),
             None => return,
         };
         self.say(Tone::Plain, &text, now);

@@ -52,7 +52,7 @@ fn runs_of(site: &Site, store: &store::Store, run: &RunId) -> Result<Vec<Arc<Run
     let listed = if imported || digest.is_empty() { Vec::new() } else { store.runs_of(digest)? };
     let others = listed.iter().filter(|other| other.id != *run && other.started <= record.header.started);
     let mut runs = vec![Arc::new(analysis::run_results(&record))];
-    // Skip runs from unknown versions.
+    // Skip unreadable runs, e.g. with an unknown schema version.
     runs.extend(others.take(MOST_RUNS - 1).filter_map(|other| site.results.of(other, store).ok()));
     runs.reverse();
     Ok(runs)

@@ -41,7 +41,7 @@ pub(crate) fn form(wanted: &str, refusal: Option<SignInRefusal>) -> Response {
         form.sign-in method="post" action=(links::SIGN_IN) {
             h1 { "Sign in" }
             p { "Enter the token that " code { "plumb web" }
-                " was started with, or printed at its start." }
+                " was started with, or the one that it printed at startup." }
             input type="hidden" name="wanted" value=(wanted);
             label for="token" { "Token" }
             input #token type="password" name="token" required autofocus autocomplete="current-password"

@@ -6,11 +6,11 @@ use store::{RunListing, Store};
 
 use crate::{links, site::Site};
 
-/// Limits on the sparklines per page and on the runs per sparkline.
+/// Limits on sparklines per page and runs per sparkline.
 const MOST_SCENARIOS: usize = 4;
 const MOST_RUNS: usize = 20;
 const LEAST_RUNS: usize = 3;
-/// Size in units of the drawing.
+/// Size in SVG units.
 const WIDTH: f64 = 96.0;
 const HEIGHT: f64 = 20.0;
 const MARGIN: f64 = 3.0;
@@ -30,7 +30,6 @@ pub(super) fn of(site: &Site, store: &Store, runs: &[RunListing]) -> Vec<Trend> 
         }
     }
     let trend = |run: &&RunListing| {
-        // Results are cached, so each run is only read once.
         let listed = store.runs_like(&run.id).ok()?;
         let earlier = listed.iter().filter(|other| other.started <= run.started).take(MOST_RUNS);
         let mut runs: Vec<_> = earlier.filter_map(|other| site.results.of(other, store).ok()).collect();

@@ -13,17 +13,16 @@ use crate::{
 
 /// Typical rate of emulated guests, in bytes per second. Only used for time estimates.
 const USUAL_RATE: f64 = 0.3e9;
-/// Multiplies the duration, because the memory is also touched before the measurement and moved back afterwards.
+/// Factor for the estimate, because memory is also touched before the measurement and moved back afterwards.
 const ROUNDS: f64 = 4.0;
 
 /// How memory is reclaimed from a virtual machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BalloonMethod {
-    /// A device for which the guest's driver allocates single pages of 4 KiB and reports them to the monitor (VIRTIO
-    /// 1.2, section 5.5).
+    /// The guest's driver allocates single 4 KiB pages and reports them to the monitor (VIRTIO 1.2, section 5.5).
     VirtioBalloon,
-    /// A device with its own memory, which the guest unplugs in whole blocks (VIRTIO 1.2, section 5.15).
+    /// A device has its own memory, and the guest unplugs whole blocks of it (VIRTIO 1.2, section 5.15).
     VirtioMem,
     /// The agent in the guest allocates huge pages and reports their location. The host frees them without involving
     /// the guest.

@@ -1,4 +1,4 @@
-//! Tests which further runs of the scenario determine the noise, and how they affect the verdict and the gate.
+//! Tests which other runs of the scenario determine the noise, and how they affect the verdict and the gate.
 
 use samples::{RemedyTrials, RunId, UnixMillis};
 

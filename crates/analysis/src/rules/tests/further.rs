@@ -468,7 +468,8 @@ fn negligible_backlog_drops_have_no_remedy() {
 
 #[test]
 fn failure_with_all_ports_in_use_names_them() {
-    let says = ["tracked on b after no connection succeeded", "16 connections; the rule allows ports 40000"];
+    let says =
+        ["tracked on b after all connection attempts failed", "16 connections; the rule allows ports 40000"];
     check(&watched::failed_at(16, 0, 0, 0), "snat-ports", Severity::Serious, &says);
     assert_eq!(claims(&watched::failed_at(15, 0, 0, 0), "snat-ports"), [], "one port is free");
     assert_eq!(claims(&watched::failed_at(16, 0, 4, 0), "snat-ports"), [], "the table is full");

@@ -86,8 +86,8 @@ pub(in crate::rules) fn beginning(first: &[f64]) -> Fixture {
     run
 }
 
-/// An imported trial with sixty intervals. `rate` maps the elapsed fraction to the rate. The intervals alternate around
-/// it by ±1 %.
+/// An imported trial with sixty intervals. `rate` maps the elapsed fraction to the rate. The intervals alternate
+/// between 1 % above and below this rate.
 pub(in crate::rules) fn going(rate: impl Fn(f64) -> f64) -> Fixture {
     let noisy = |at: usize| rate(at as f64 / 60.0) * if at.is_multiple_of(2) { 0.99 } else { 1.01 };
     let rates: Vec<f64> = [rate(0.0)].into_iter().chain((0..60).map(noisy)).collect();
@@ -96,7 +96,7 @@ pub(in crate::rules) fn going(rate: impl Fn(f64) -> f64) -> Fixture {
     run
 }
 
-/// Autocorrelated noise (0.8) in Gbit/s, without level shifts or a trend.
+/// Noise in Gbit/s with an autocorrelation of 0.8, without level shifts or a trend.
 const WAVE: [f64; 60] = [
     10.92, 11.03, 10.19, 11.98, 10.14, 10.15, 10.99, 11.42, 11.74, 10.48, 12.13, 11.07, 10.84, 10.69, 10.57,
     9.99, 11.45, 11.24, 11.94, 10.12, 10.68, 10.37, 10.69, 10.78, 11.05, 10.78, 10.72, 10.73, 10.82, 10.74,
@@ -201,8 +201,7 @@ fn every_tcp(run: &mut Fixture, change: impl Fn(&mut TcpSample)) {
     run.each(UPPER, |trial| (0..5).for_each(|interval| tcp(trial, interval, &change)));
 }
 
-/// Senders limited by their own buffer for this long in each interval of 250 ms, with a window of 64 KiB if
-/// `fixed`.
+/// Senders limited by their own buffer for `millis` in each interval of 250 ms. The window is 64 KiB if `fixed`.
 pub(in crate::rules) fn buffered(millis: u64, fixed: bool) -> Fixture {
     let mut run = nested(9e9);
     every_tcp(&mut run, |tcp| tcp.send_buffer_limited = Nanos::from_millis(millis));
@@ -211,8 +210,8 @@ pub(in crate::rules) fn buffered(millis: u64, fixed: bool) -> Fixture {
     run
 }
 
-/// Senders limited by the receiver's window for this long in each interval of 250 ms. The receiving thread is busy
-/// for `busy_millis` per second.
+/// Senders limited by the receiver's window for `millis` in each interval of 250 ms. The receiving thread is busy for
+/// `busy_millis` per second.
 pub(in crate::rules) fn windowed_by_receiver(millis: u64, busy_millis: u64) -> Fixture {
     let mut run = nested(9e9);
     every_tcp(&mut run, |tcp| tcp.receive_window_limited = Nanos::from_millis(millis));

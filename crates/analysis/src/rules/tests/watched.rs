@@ -112,7 +112,7 @@ fn latency_breakdown(micros: u64) -> MessagePath {
     }
 }
 
-/// Each trial drops this many of 100,000 packets.
+/// In each trial, this many of 100,000 packets are dropped.
 pub(in crate::rules) fn dropping(by_backlog: u64, by_qdisc: u64) -> Fixture {
     let mut run = nested(9e9);
     run.each(super::made::UPPER, |trial| {
@@ -312,7 +312,7 @@ fn each_device_that_limits_the_rate_is_named() {
 fn packets_may_be_held_back_several_times() {
     let reported = super::claims(&shaped(250_000), "shaped-port");
     assert!(
-        reported[0].sentence.detail.to_string().starts_with("it held packets back 250 times per 100 packets"),
+        reported[0].sentence.detail.to_string().starts_with("it delayed packets 250 times per 100 packets"),
         "{reported:#?}"
     );
 }

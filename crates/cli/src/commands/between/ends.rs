@@ -12,7 +12,7 @@ use crate::failure::Misuse;
 pub(super) const LOCAL: &str = "local";
 /// The name of plumb's own namespace in reports.
 pub(super) const NODE: &str = "node";
-/// Path names contain host names and must stay within 48 characters.
+/// Maximum length of a host name. Path names contain two and must stay within 48 characters.
 const LONGEST: usize = 20;
 
 pub(super) struct Ends {

@@ -1,4 +1,4 @@
-//! Prints the CPU throttling of a workload during the run.
+//! Prints how long a CPU quota throttled a workload during the run.
 
 use ::scenario::HostName;
 use lab::Attachments;

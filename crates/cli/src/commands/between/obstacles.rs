@@ -7,7 +7,7 @@ use topology::NamedNamespace;
 
 use super::path::PathShown;
 
-/// A cluster node may have thousands of rules.
+/// Limits the output, because a cluster node may have thousands of rules.
 const MAX_RULES: usize = 8;
 
 impl PathShown {
@@ -37,8 +37,8 @@ impl PathShown {
         let ends = [devices.first()?, devices.last()?];
         let commands = ends.map(|hop| format!("`ethtool -K {} tx off` in {}", hop.at.device, hop.at.host));
         Some(format!(
-            "note: if the datapath of {switch} is in user space (`ovs-vsctl get bridge {switch} datapath_type` prints netdev), it \
-             forwards packets without checksums, and the receiver drops them. Run {}",
+            "note: if {switch} has a user-space datapath (`ovs-vsctl get bridge {switch} datapath_type` prints netdev), it \
+             forwards packets without checksums, and the receiver drops them. In that case, run {}",
             commands.join(" and ")
         ))
     }

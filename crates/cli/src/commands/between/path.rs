@@ -49,8 +49,8 @@ impl PathShown {
         }
         let end =
             if hops.unseen.is_none() { hops.devices.len().saturating_sub(1) } else { hops.devices.len() };
-        // Agents read only the two endpoint devices. Reports need another host name for other devices in an endpoint's
-        // namespace.
+        // Agents read only the two endpoint devices. In reports, the other devices in an endpoint's namespace belong
+        // to a host with a different name.
         let aliases = ends_known.each_ref().map(|end| match end.as_str() {
             LOCAL => HostName::new(NODE),
             name => unused(format!("{name}-path")),

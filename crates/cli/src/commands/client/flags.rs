@@ -129,7 +129,7 @@ pub(super) struct Traffic {
     /// Send without copying. This is iperf3's name for --mode limit
     #[arg(short = 'Z', long)]
     pub(super) zerocopy: bool,
-    /// How data is moved: like an application, or at the lowest cost the kernel offers [default: app]
+    /// How to move data: as applications do, or at the lowest cost the kernel offers [default: app]
     #[arg(long, value_parser = one_of(MODES))]
     pub(super) mode: Option<Mode>,
     /// CPU placement: same (both ends on one CPU), cross (one CPU each), or lists: CLIENT[/SERVER]

@@ -12,11 +12,11 @@ const TIMES: (Nanos, Nanos) = (Nanos::from_millis(100), Nanos::from_secs(86_400)
 const WARMUPS: (Nanos, Nanos) = (Nanos(0), Nanos::from_secs(600));
 /// The reporting intervals that iperf3 allows.
 const INTERVALS: (Nanos, Nanos) = (Nanos::from_millis(100), Nanos::from_secs(60));
-/// Maximum sampling interval. It is short, so that there are enough samples for a confidence interval.
+/// Maximum sampling interval. A short one gives enough samples for a confidence interval.
 const SAMPLE: u64 = Nanos::from_millis(100).0;
 /// The largest write that iperf3's server accepts.
 const LARGEST_WRITE: Bytes = Bytes(1 << 20);
-/// Large enough for iperf3's counters, which have 32 or 64 bits.
+/// Large enough for iperf3's 32-bit or 64-bit counters.
 const SMALLEST_DATAGRAM: Bytes = Bytes(16);
 /// The largest datagram in IPv4.
 const LARGEST_DATAGRAM: Bytes = Bytes(65_507);
@@ -57,7 +57,7 @@ pub(super) fn load(args: &ClientArgs) -> Result<StreamSettings, Misuse> {
 fn warmup(omit: Nanos) -> Nanos {
     let whole = Nanos(omit.0.next_multiple_of(Nanos::from_secs(1).0));
     if whole != omit {
-        output::aside(format!("note: -O rounded up to {whole}: iperf3's protocol has whole seconds only"));
+        output::aside(format!("note: -O rounded up to {whole}: iperf3's protocol uses whole seconds"));
     }
     whole
 }
@@ -83,7 +83,7 @@ pub(super) fn placement(args: &ClientArgs) -> Placement {
     traffic.pin.as_ref().or(traffic.affinity.as_ref()).cloned().unwrap_or(Placement::Free)
 }
 
-/// Returns a sampling interval. The reporting interval `shown` is a multiple of it.
+/// Returns a sampling interval that divides the reporting interval `shown` evenly.
 fn sampled(shown: Nanos) -> Nanos {
     if shown.0 == 0 { Nanos(SAMPLE) } else { Nanos(shown.0 / shown.0.div_ceil(SAMPLE)) }
 }
@@ -124,7 +124,7 @@ fn message(traffic: &Traffic) -> Result<Bytes, Misuse> {
         Some(length) if (least..=most).contains(&length) => Ok(length),
         Some(length) => {
             let message =
-                format!("-l {} is not a valid size of {what}: use {} to {}", length.0, least.0, most.0);
+                format!("-l {} is not a valid size for {what}: use {} to {}", length.0, least.0, most.0);
             Err(Misuse::new(message))
         }
         None if traffic.udp && traffic.blockcount.is_some() => Ok(DATAGRAM),

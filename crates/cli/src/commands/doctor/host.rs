@@ -1,4 +1,4 @@
-//! `plumb doctor --host`: checks whether paths can end at a host over SSH.
+//! `plumb doctor --host`: checks over SSH whether paths can end at a host.
 
 use std::{net::IpAddr, path::Path, sync::Arc};
 
@@ -37,7 +37,7 @@ struct Interface {
 }
 
 /// Starts an agent on the host and queries it. The exit status shows whether traffic can reach the host without
-/// further settings.
+/// additional settings.
 pub(super) fn run(destination: &str, json: bool) -> anyhow::Result<Exit> {
     let stop = Stop::new();
     interrupt::set_on_signal(&stop.flag())?;

@@ -21,12 +21,12 @@ pub(super) struct Verdict {
     pub(super) name: String,
     pub(super) results: usize,
     pub(super) measurable: usize,
-    /// Failed checks that make results impossible to measure.
+    /// Failed checks that prevent measurements.
     pub(super) missing: BTreeSet<&'static str>,
     pub(super) lost_paths: BTreeSet<String>,
     /// Whether virtual machines would be emulated. If so, times and rates have no meaning.
     pub(super) emulated: bool,
-    /// Whether the scenario needs a virtual hypervisor, because this machine lacks features.
+    /// Whether the scenario needs a virtual hypervisor for features that this machine lacks.
     pub(super) in_hypervisor: bool,
     /// Estimated maximum duration. `None` if the scenario needs guests that cannot boot.
     pub(super) duration: Option<Nanos>,
@@ -68,7 +68,7 @@ impl Verdict {
                 needs.insert(guests::BOOT);
             }
             let mut lacking: Vec<_> = needs.into_iter().filter(|id| !works(id)).collect();
-            // Without privileges, other checks fail as a consequence.
+            // Without privileges, other checks fail too.
             if lacking.contains(&RIGHTS) {
                 lacking = vec![RIGHTS];
             }
@@ -94,7 +94,7 @@ fn needs(scenario: &Scenario, result: &PlannedResult) -> BTreeSet<&'static str> 
         }
         needs.extend(path_needs(scenario, result, path));
     }
-    // If a workload has a single end, its path is named after its host.
+    // If a workload runs on a single host, its path has that host's name.
     if scenario.lab.hosts.iter().any(|host| host.name.as_str() == result.path.as_str() && host.vm.is_some()) {
         needs.extend(guests::NEEDS);
     }

@@ -197,7 +197,7 @@ fn next_steps(place: &str, name: &str, role: Role) -> String {
         Role::Controller => format!(
             "On the controller, store {place}/{name}.toml as ~/.config/plumb/fleet.toml, with {name}.nk in \
                 the same directory. Reload the server's users with `nats-server --signal reload`. To make \
-                members accept `{name}`, copy their updated files (`controllers`) from this directory to \
+                members accept `{name}`, copy their updated files from this directory to \
                 their hosts and restart them."
         ),
     }
@@ -221,9 +221,7 @@ pub(super) fn remove(args: &RemoveArgs) -> Result<Exit> {
     for ending in ["nk", "toml"] {
         let _ = fs::remove_file(folder.join(format!("{name}.{ending}")));
     }
-    output::prose(
-        "The server closes its connection when it reloads its users: `nats-server --signal reload`.",
-    )?;
+    output::prose("To close its connection, reload the server's users with `nats-server --signal reload`.")?;
     Ok(Exit::Success)
 }
 

@@ -32,8 +32,8 @@ fn is_path(named: &str) -> bool {
 
 fn of_monitor(at: &Path, stop: &Arc<AtomicBool>) -> anyhow::Result<SelectedMachine> {
     let mut monitor = Monitor::open(at, stop).context(
-        "only the features negotiated by the guest driver require the monitor: to measure without them, select \
-            the machine by PID",
+        "the monitor is only needed to show the features negotiated by the guest driver; to measure without \
+            them, select the machine by PID",
     )?;
     let answers = monitor.ask()?;
     let listener = monitor.listener();
@@ -49,7 +49,7 @@ fn of_monitor(at: &Path, stop: &Arc<AtomicBool>) -> anyhow::Result<SelectedMachi
     Ok(SelectedMachine { qemu, monitor: Some(answers) })
 }
 
-/// The error explains whether the argument is the PID of a process other than QEMU.
+/// If the argument is the PID of another program, the error says so.
 fn not_found(named: &str, error: TargetError) -> Misuse {
     match named.parse().map(probe::process) {
         Ok(Ok(process)) if matches!(error, TargetError::NoQemu { .. }) => {

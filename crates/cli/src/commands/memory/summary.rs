@@ -45,7 +45,7 @@ pub(super) fn of_recording(looks: &[MemorySample]) -> MemorySummary {
     let arm = MemoryArm::of(RECORDED, arm);
     let served = arm.hits.map_or_else(
         || {
-            "The percentage of accesses served by fast memory is unknown: no machine has slow nodes and an agent."
+            "The percentage of accesses served by fast memory is unknown: no machine has both slow nodes and an agent."
                 .to_owned()
         },
         |hits| format!("Fast memory served {hits} of the accesses, averaged over machines."),

@@ -84,8 +84,8 @@ fn source_note(memory: &GuestMemory) -> String {
     use protocol::AccessSourceKind as Kind;
     let source = match memory.source {
         Kind::Damon => "accesses counted by DAMON in the guest",
-        Kind::Mglru => "memory accessed, by the guest's page generations (MGLRU)",
-        Kind::Referenced => "memory accessed, by the accessed bits of the QEMU process",
+        Kind::Mglru => "accessed memory, from the guest's page generations (MGLRU)",
+        Kind::Referenced => "accessed memory, from the QEMU process's accessed bits",
         Kind::Auto | Kind::None => {
             let reason = memory.no_accesses_reason.as_deref().unwrap_or("no agent in the guest");
             return format!("accesses unknown: {reason}");

@@ -25,7 +25,7 @@ const ANEW: &str = "\u{1b}[H\u{1b}[J";
 pub(crate) struct TopArgs {
     /// File with the machines (TOML), as for `plumb rebalance`
     config: PathBuf,
-    /// Print one sample after one interval, then exit. Waiting for DAMON may take up to 10 s longer
+    /// Print one sample after one interval, then exit. DAMON may delay the sample by up to 10 s
     #[arg(long)]
     once: bool,
     /// Print one JSON document per line instead of a table

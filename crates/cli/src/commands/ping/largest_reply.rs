@@ -10,7 +10,7 @@ const SMALL: Bytes = Bytes(64);
 const LASTS: Nanos = Nanos::from_millis(300);
 
 impl Ping<'_> {
-    /// Returns `None` if the size does not matter, or if the user interrupts the search.
+    /// Returns `None` if the size is not the cause, or if the user interrupts the search.
     pub(super) fn explain_loss(&self, load: &WorkloadSettings, sockperf: bool) -> Option<anyhow::Error> {
         let load = PingPongSettings::of(load).filter(|load| load.message > SMALL)?;
         let passes = largest_returned(load.message, |message| self.returns(load, Bytes(message), sockperf))?;

@@ -9,7 +9,7 @@ use crate::failure::Misuse;
 /// Longer than any trial, because reporting an interval would add instructions.
 const WHOLE_TRIAL: Nanos = Nanos::from_secs(1 << 20);
 
-/// Removes CPU pinning, and makes every end report only once. Fails if part of the plan cannot be counted.
+/// Removes CPU pinning, and makes clients and servers report only once. Fails if part of the plan cannot be counted.
 pub(super) fn prepare(scenario: &Scenario, plan: &mut Plan) -> Result<(), Misuse> {
     let refused = |what| {
         Err(Misuse::new(format!("cannot count instructions: {what}")).hint(
@@ -43,7 +43,7 @@ pub(super) fn prepare(scenario: &Scenario, plan: &mut Plan) -> Result<(), Misuse
 
 fn is_counted(load: &WorkloadSettings) -> bool {
     match load {
-        // In a bidirectional stream, each direction would have a separate counted window.
+        // Each direction of a bidirectional stream would be counted in a different time window.
         WorkloadSettings::Stream(settings) => settings.direction != Direction::Both,
         // The background stream's instructions would be counted, too.
         WorkloadSettings::PingPong(settings) => {

@@ -24,7 +24,7 @@ pub(super) fn job(main: &RunRecord, store: &Store) -> anyhow::Result<Option<Job>
     Ok(Some(Job { source, plan, id, remedy_trials: Some(remedy_trials), resume: None, _claim: claim }))
 }
 
-/// The plan depends only on the run, so that resumed tests have the same plan.
+/// The plan depends only on the run, so that resuming a test gives the same plan.
 pub(super) fn plan(main: &RunRecord, scenario: &Scenario) -> anyhow::Result<(Plan, RemedyTrials)> {
     let of_main = recreate::stored_plan(main, scenario)?;
     let pairs = pairs(&analysis::analyse(main), &of_main);
@@ -50,7 +50,8 @@ fn pairs(findings: &Findings, plan: &Plan) -> Vec<([PlannedResult; 2], RemedyTri
     pairs
 }
 
-/// Makes a separate workload for each pair. Its baseline is the unchanged result, repeated to determine the noise.
+/// Makes a separate workload for each pair. The baseline is the unchanged result, which is measured twice per block
+/// to determine the noise.
 fn pair(finding: &str, result: &PlannedResult, changed: PlannedResult) -> ([PlannedResult; 2], RemedyTrial) {
     let arm = |result: PlannedResult, word: &str| {
         let mut levels = result.levels.clone();

@@ -1,4 +1,4 @@
-//! Shows the progress of a run, on a terminal in the live view, otherwise as plain lines.
+//! Shows a run's progress: in the live view on a terminal, otherwise as plain lines.
 
 use lab::{Event, Stop};
 

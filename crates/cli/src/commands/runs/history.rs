@@ -33,12 +33,12 @@ pub(super) fn run(args: &HistoryArgs, store: &Store) -> anyhow::Result<()> {
     let Some((first, newest)) = runs.first().zip(runs.last()) else { return Ok(()) };
     let since = super::time(first.started);
     let number = if runs.len() == 1 { "1 run".to_owned() } else { format!("{} runs", runs.len()) };
-    let head = format!("{number} of {} since {since} (UTC), the newest is {}", args.scenario, newest.run);
+    let head = format!("{number} of {} since {since} (UTC); the newest is {}", args.scenario, newest.run);
     output::line(head)?;
     output::line(table(&history, &runs))?;
     if runs.len() < analysis::FEWEST_RUNS {
         let fewest = analysis::FEWEST_RUNS;
-        output::line(format_args!("level shifts and drifts are detected from {fewest} runs on"))?;
+        output::line(format_args!("detecting level shifts and drifts requires at least {fewest} runs"))?;
     }
     Ok(())
 }

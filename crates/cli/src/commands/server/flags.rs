@@ -63,7 +63,7 @@ pub(super) struct Operation {
     /// Serve one client, then exit, with a non-zero status if the test failed. sockperf clients over UDP do not count
     #[arg(short = '1', long, visible_alias = "one-off")]
     pub(super) once: bool,
-    /// Print a one-line JSON document per client. Documents of iperf3 clients have iperf3's fields
+    /// Print a one-line JSON document per client, with iperf3's fields for iperf3 clients
     #[arg(short = 'J', long)]
     pub(super) json: bool,
 }
@@ -89,13 +89,13 @@ pub(super) struct Limits {
     /// this time
     #[arg(long, value_name = "SECONDS", value_parser = amount::seconds, default_value = "3600")]
     pub(super) max_duration: Nanos,
-    /// Maximum number of bytes in a test or ping. Larger requests are refused, and tests without a limit end after this
-    /// number
+    /// Maximum number of bytes in a test or ping. Larger requests are refused, and tests without a limit end after
+    /// this many bytes
     #[arg(long, value_name = "SIZE", value_parser = amount::size)]
     pub(super) max_bytes: Option<Bytes>,
     /// Disconnect a client that is idle for this time (seconds) [default: 30]. If the client's host does not respond
-    /// while the server sends, this time is limited to 2 to 10 s. With --once, also exit if no client connects within
-    /// this time [default: never]
+    /// while the server sends, the timeout is at least 2 s and at most 10 s. With --once, also exit if no client
+    /// connects within this time [default: never]
     #[arg(long, value_name = "SECONDS", value_parser = amount::seconds)]
     pub(super) idle_timeout: Option<Nanos>,
 }

@@ -32,7 +32,7 @@ impl Hints {
         let remedy = found.remedy.as_ref().map(|remedy| remedy.commands.join("; ")).unwrap_or_default();
         hinted.insert(device.device.clone()).then(|| {
             format!(
-                "hint: {} Measure with the offloads on and off before you change them: {remedy}",
+                "hint: {} Measure with offloads on and off before changing the settings permanently: {remedy}",
                 found.claim()
             )
         })

@@ -57,7 +57,7 @@ fn stream(load: &StreamSettings) -> String {
     let connections =
         if load.streams == 1 { "1 connection" } else { &format!("{} connections", load.streams) };
     let rate = load.rate.map(|rate| format!(" at {rate} each")).unwrap_or_default();
-    format!("{way} over {connections} of {}{rate}", named(load.transport))
+    format!("{way} over {connections} ({}){rate}", named(load.transport))
 }
 
 fn named(transport: Transport) -> &'static str {
@@ -144,7 +144,7 @@ mod tests {
         let client = client(Work::Stream(Box::new(settings)));
         assert_eq!(
             line(&Event::Begins { client: &client }).expect("a line"),
-            "#3 198.18.0.1 iperf3: receives over 4 connections of TCP at 100 Mbit/s each"
+            "#3 198.18.0.1 iperf3: receives over 4 connections (TCP) at 100 Mbit/s each"
         );
         assert_eq!(
             line(&Event::Ends { client: &client, report: &report(1_250_000_000) }).expect("a line"),

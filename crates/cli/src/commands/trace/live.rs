@@ -9,7 +9,7 @@ use super::{flags::TraceArgs, rendering, session::Observations};
 use crate::{destination, output};
 
 const FREE: usize = 1;
-/// Tables per page, lines around the rows of each table, and minimum rows per table.
+/// Number of tables, lines used by everything except table rows, and minimum rows per table.
 const TABLES: usize = 3;
 const AROUND: usize = 34;
 const LEAST: usize = 3;

@@ -114,7 +114,7 @@ impl Watching {
         for probe in &mut self.probes.loaded {
             probe.read(&mut observed)?;
         }
-        // Remove the ends, because a trace does not distinguish between client and server.
+        // Clear `end`, because a trace does not distinguish between client and server.
         observed.syscalls.iter_mut().for_each(|count| count.end = None);
         let now = counters(self.namespace);
         Ok(Observations {

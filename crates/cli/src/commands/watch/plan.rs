@@ -87,7 +87,7 @@ impl Plan {
         })?;
         let plan = Self::parse(file, &text)?;
         if let Some([program, ..]) = plan.hook.as_deref() {
-            // If the program is missing, report this only when it is needed.
+            // If the program is missing, report this only when the hook runs.
             let _ = hook_program(program)?;
         }
         Ok(plan)

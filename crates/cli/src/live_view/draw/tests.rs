@@ -128,7 +128,7 @@ fn shows_boot_times_until_first_trial() {
         let screen = shown(&mut state, size, now + Duration::from_secs(12)).join("\n");
         assert!(screen.contains("machines have booted"), "{screen}");
         assert!(
-            screen.contains(&format!("{} boots, 12 s  {} boots, 12 s", guests[0], guests[1])),
+            screen.contains(&format!("{} booting, 12 s  {} booting, 12 s", guests[0], guests[1])),
             "{screen}"
         );
     }

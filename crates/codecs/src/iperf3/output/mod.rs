@@ -53,7 +53,7 @@ pub struct End {
     pub receiver_tcp_congestion: Option<String>,
 }
 
-/// Totals of a stream. UDP combines those of the sender and the receiver.
+/// Totals of a stream. `udp` combines those of both ends.
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -79,7 +79,7 @@ pub struct Cpu {
 }
 
 impl Output {
-    /// Uses the first value of a duplicate key. In 3.7 and 3.8, a second sum belongs to the other direction.
+    /// Uses the first value of a duplicate key. In iperf3 3.7 and 3.8, a second sum belongs to the other direction.
     pub fn parse(json: &str) -> serde_json::Result<Self> {
         let once: once::Once = serde_json::from_str(json)?;
         serde_json::from_value(once.0)

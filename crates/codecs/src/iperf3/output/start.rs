@@ -17,9 +17,7 @@ pub struct Start {
     pub version: Option<String>,
     pub system_info: Option<String>,
     pub timestamp: Option<Timestamp>,
-    /// Written by a client.
     pub connecting_to: Option<Endpoint>,
-    /// Written by a server.
     pub accepted_connection: Option<Endpoint>,
     pub cookie: Option<String>,
     /// Bytes.

@@ -109,8 +109,7 @@ pub struct Extension {
     pub cpus: Option<Vec<u32>>,
 }
 
-/// A stream of the test. Both ends number streams in the order of connecting: 1, 3, 4, 5 and so on, without 2, like
-/// iperf3.
+/// A stream of the test. Both ends number streams in connection order, like iperf3: 1, 3, 4, 5 and so on, skipping 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlannedStream {
     pub id: u32,
@@ -133,7 +132,7 @@ impl Params {
         }
     }
 
-    /// Returns at most 256 streams, in the order of connecting.
+    /// Returns at most 256 streams, in connection order.
     #[must_use]
     pub fn streams(&self) -> Vec<PlannedStream> {
         let parallel = usize::try_from(self.parallel.unwrap_or(1)).unwrap_or(0).min(limits::MAX_STREAMS);

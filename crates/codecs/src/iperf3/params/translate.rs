@@ -9,7 +9,7 @@ use super::{Extension, Params};
 const SECOND: u64 = 1_000_000_000;
 /// Maximum number of samples over all streams. A sample takes a few hundred bytes.
 const MOST_SAMPLES: u64 = 200_000;
-/// Assumed duration of a test that ends after a number of bytes.
+/// Assumed duration of a test with a byte limit.
 const SUPPOSED: Nanos = Nanos::from_secs(600);
 const SHORTEST: Nanos = Nanos::from_millis(10);
 const LONGEST: Nanos = Nanos::from_secs(60);
@@ -71,7 +71,8 @@ impl Params {
         Ok(params)
     }
 
-    /// Call [`Self::check`] first. The interval defaults to one second. Its minimum bounds the memory for samples.
+    /// Call [`Self::check`] first. The interval defaults to one second. Short intervals are lengthened to bound the
+    /// memory for samples.
     #[must_use]
     pub fn load(&self) -> StreamSettings {
         let transport = self.transport();

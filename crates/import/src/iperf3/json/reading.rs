@@ -109,8 +109,8 @@ impl Reading {
         self.streams.iter_mut().for_each(|connection| connection.series.halve());
         self.kept = self.streams.iter().map(|connection| connection.series.len()).sum();
         if self.kept > MOST {
-            // Intervals that cannot be joined are not from a test log. Drop them, because each further one would repeat
-            // this search.
+            // Intervals that cannot be joined are not from a test log. Drop them, because each additional interval
+            // would repeat this search.
             self.damaged += self.kept as u64;
             self.streams.clear();
             self.kept = 0;
@@ -150,7 +150,7 @@ impl Reading {
         let by_sums = ends.is_empty() && self.take_sums(summary, &mut ends);
         if by_sums {
             notes.push(
-                "the log has only the sums over all connections, which are read as one connection".to_owned(),
+                "the log has only the sums of all connections, which are read as one connection".to_owned(),
             );
         }
         if self.streams.is_empty() {

@@ -42,8 +42,7 @@ impl Connection {
         self.series.len() > 0 || self.of_sender.is_some() || self.of_receiver.is_some()
     }
 
-    /// Drops the last interval if the end of the line cut off its number of datagrams. Only a different datagram size
-    /// shows this.
+    /// Drops the last interval if its number of datagrams was cut off. Only a different datagram size shows this.
     pub(super) fn drop_cut_number(&mut self) {
         let [before, last] = self.sizes;
         let Some(last) = last else { return };

@@ -44,11 +44,11 @@ impl Test {
         let by_sums = only_sums || self.sums_exceed_parts();
         if by_sums {
             let what = if only_sums {
-                "only sums over all connections exist"
+                "the log has only the sums of all connections"
             } else {
                 "some connections are missing"
             };
-            notes.push(format!("{what}, so their sum is read as one connection"));
+            notes.push(format!("{what}, so the sum is read as one connection"));
             self.streams =
                 std::mem::take(&mut self.sums).into_iter().filter(Connection::has_anything).collect();
         }
@@ -78,7 +78,6 @@ impl Test {
         Outcome { found: Some(found), notes, is_complete }
     }
 
-    /// Returns notes on data that is missing, merged or contradictory.
     fn incomplete(&self, failure: &str) -> Vec<String> {
         let mut notes = Vec::new();
         if !self.has_sides {
@@ -103,7 +102,7 @@ impl Test {
         if self.streams.iter().any(|it| it.overflowed) {
             let lost: i64 = self.streams.iter().map(Connection::datagrams_lost).sum();
             notes.push(format!(
-                "the summary's datagram counter overflowed, so the total loss is unknown; the rows lost {lost} datagrams"
+                "the summary's datagram counter overflowed, so the total loss is unknown; the rows show {lost} lost datagrams"
             ));
         }
         notes
@@ -128,7 +127,7 @@ impl Test {
         self.streams.iter_mut().for_each(Connection::drop_cut_number);
         let ends = || self.streams.iter().filter_map(|connection| connection.series.end());
         let Some(least) = ends().min() else { return };
-        // A sum that ends later includes missing rows, so it is not trimmed.
+        // A sum that ends after its connections includes their missing rows, so it is not trimmed.
         let ends_with_them = |sum: &&mut Connection| {
             sum.series.end().is_some_and(|end| end.0 <= least.0 + 3 * sum.series.last_length().0 / 2)
         };

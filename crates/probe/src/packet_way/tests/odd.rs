@@ -116,7 +116,7 @@ fn counts_routes_with_too_many_points() {
         (latency_breakdown.followed, latency_breakdown.not_followed, latency_breakdown.steps.len()),
         (0, 40, 0)
     );
-    // 12 veth pairs and 11 bridges have 36 points per direction, and the two ends have 4 more.
+    // 12 veth pairs and 11 bridges have 36 points per direction, and the client and server have 4 more.
     assert_eq!(seen.overflowed, [Overflow { probe: ProbeKind::PacketWay, events: 40 * (2 * 36 + 4 - 64) }]);
 }
 

@@ -1,4 +1,4 @@
-//! Writes one row per result that either run has.
+//! Writes one row for each result of either run.
 
 use findings::{Estimate, ResultComparison, RunComparison, Verdict};
 

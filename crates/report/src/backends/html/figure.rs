@@ -18,7 +18,7 @@ impl Figures {
     pub(super) fn figure(&mut self, chart: &Chart) -> String {
         if self.bytes > MOST {
             return format!(
-                "<p class=\"faint\">A picture is left out to keep the page small: <code>plumb plot --kind {}</code> draws it.</p>\n",
+                "<p class=\"faint\">A chart is omitted to keep the page small: <code>plumb plot --kind {}</code> draws it.</p>\n",
                 chart.kind
             );
         }

@@ -1,4 +1,5 @@
-//! The values of a workload: the first and last path of its cost breakdown or ranking, or its best and worst results.
+//! The values shown for a workload: either the first and last paths in its cost breakdown or ranking, or its best and
+//! worst results.
 
 use std::collections::BTreeMap;
 

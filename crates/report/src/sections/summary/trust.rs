@@ -44,7 +44,7 @@ fn reason(reason: &TrustReason) -> Option<String> {
             format!("trials of the same result vary by up to {}", phrases::rough(*fraction))
         }
         TrustReason::Unexplained { results, of } => {
-            format!("{results} of {of} results differ from one with equal settings")
+            format!("{results} of {of} results differ from another with equal settings")
         }
         TrustReason::Unclear { comparisons, of } => format!("{comparisons} of {of} comparisons unclear"),
         TrustReason::Warnings { results, of } => format!("warnings on {results} of {of} results"),

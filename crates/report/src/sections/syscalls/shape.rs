@@ -11,7 +11,7 @@ const CHARACTERS: usize = 9;
 pub(super) const SHAPE: &str = "Single calls: histogram with bounds at 1 µs, 4 µs, 16 µs, 66 µs, 262 µs, 1 ms, 4 \
      ms, 17 ms; each row is scaled to its maximum.";
 
-/// Returns a sparkline such as `·▂█▃·····`, on the same scale in every row.
+/// Returns a sparkline such as `·▂█▃·····`, with the same time bounds in every row.
 pub(super) fn shape(times: &CallTimes) -> Option<String> {
     let mut columns = [0u64; CHARACTERS];
     for (place, count) in times.0.iter().enumerate() {

@@ -26,9 +26,9 @@ pub(super) fn section(summary: &VmSummary) -> Option<Section> {
             ["Packets/s from guest", "From guest", "Packets/s to guest", "To guest", "Dropped"].map(right);
         let columns = [left("Device")].into_iter().chain(columns).collect();
         let rows = counted.into_iter().map(|device| carried(summary, device)).collect();
-        let caption = "Counted by the tap device: with offloads each may be many packets on the wire. The kernel \
-             does not count tap queues separately; the guest's driver does (ethtool -S). Dropped: packets to the \
-             guest that it did not receive in time.";
+        let caption = "Counted by the tap device: with offloads, each may be several packets on the wire. The kernel \
+             does not count tap queues separately; the guest's driver does (ethtool -S). Dropped: packets that \
+             the guest did not receive in time.";
         let caption = Some(Text::faint(caption));
         blocks.push(Block::Table(Table { columns, rows, caption }));
     }

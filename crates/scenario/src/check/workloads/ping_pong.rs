@@ -13,7 +13,7 @@ use crate::{
 const DURATION: Nanos = Nanos::from_secs(2);
 const WARMUP: Nanos = Nanos::from_millis(300);
 const MESSAGE: Bytes = Bytes(64);
-/// The default period, which is 10,000 messages per second.
+/// The default period: 10,000 messages per second.
 const PERIOD: Nanos = Nanos(100_000);
 const LEAST_PERIOD: Nanos = Nanos(1000);
 const LONGEST_PERIOD: Nanos = Nanos::from_secs(1);
@@ -46,7 +46,8 @@ pub(super) fn load(table: &WorkloadTable, problems: &mut Vec<Problem>) -> PingPo
 
 fn schedule(table: &WorkloadTable, problems: &mut Vec<Problem>) -> Schedule {
     if or(&table.schedule, Loop::Closed) == Loop::Closed {
-        let reason = "a closed loop sends when the previous message has returned; an open one has `schedule = \"open\"`";
+        let reason = "a closed loop sends when the previous message has returned; for an open loop, \
+                      set `schedule = \"open\"`";
         refuse(&table.period, "period", reason, problems);
         return Schedule::Closed;
     }

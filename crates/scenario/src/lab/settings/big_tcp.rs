@@ -38,7 +38,7 @@ impl DeviceSetting for BigTcp {
 
 const WORD: Word<DeviceSettings> = Word {
     word: "big-tcp",
-    about: "Largest packet of segmentation and receive offload (BIG TCP): 64KiB to 512KiB.",
+    about: "Largest packet that segmentation and receive offload build (BIG TCP): 64KiB to 512KiB.",
     values: Values::Texts(&["64KiB", "128KiB", "512KiB"], read),
 };
 

@@ -31,7 +31,7 @@ impl DeviceSetting for Placed {
 
 const WORD: Word<DeviceSettings> = Word {
     word: "fault",
-    about: "A fault of the device or of its host: a name in `[faults]`, or `none`.",
+    about: "A fault of the device or of its host: a name from `[faults]`, or `none`.",
     values: Values::Texts(&[NONE], |label| {
         let fault = PlacedFault { name: label.text.to_owned(), fault: None };
         Ok(DeviceSettings { fault: Some(fault), ..DeviceSettings::default() })

@@ -46,7 +46,7 @@ impl DeviceSetting for Queues {
 
 const WORD: Word<DeviceSettings> = Word {
     word: "queues",
-    about: "Queues per direction, for ends of wires, guests and pods.",
+    about: "Queues per direction, for wire ends, guests and pods.",
     values: Values::Numbers {
         // Virtio-net supports up to 256 queue pairs. Veth uses the same limit.
         range: 1..=256,

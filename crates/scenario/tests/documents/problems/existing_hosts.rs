@@ -112,7 +112,7 @@ fn reports_invalid_settings_of_existing_host() {
             "baseline = true",
             "baseline = true\nlayers = [\"wire\"]",
             "layers",
-            "packets on `there` do not pass the layer `wire`",
+            "packets on `there` do not pass through the layer `wire`",
             "\"network\"",
         ),
         (

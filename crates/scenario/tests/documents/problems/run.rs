@@ -126,11 +126,11 @@ fn reports_wrong_layers() {
         "quick",
         (from, to),
         to,
-        "packets on `vxlan-to-vxlan` do not pass the layer `bridge`",
+        "packets on `vxlan-to-vxlan` do not pass through the layer `bridge`",
         "[\"vxlan\", \"wire\"]",
     );
     let (from, to) = ("layers = [\"vxlan\", \"wire\"]", "layers = [\"wire\"]");
-    check("quick", (from, to), to, "pass the layer `vxlan`, which is not declared", "[\"vxlan\", \"wire\"]");
+    check("quick", (from, to), to, "pass through the undeclared layer `vxlan`", "[\"vxlan\", \"wire\"]");
 }
 
 #[test]

@@ -11,7 +11,7 @@ fn reports_more_queues_than_cpus() {
         NAME,
         ("vcpus = 2", to),
         "queues = 3",
-        "3 queues are more than the guest's CPUs (2)",
+        "the guest has more queues (3) than CPUs (2)",
         "`vcpus` to 3",
     );
 }
@@ -19,7 +19,7 @@ fn reports_more_queues_than_cpus() {
 #[test]
 fn reports_factor_with_more_queues_than_cpus() {
     let values = ("values = [1, 2]", "values = [1, 4]");
-    check(NAME, values, "vm = \"multiqueue\"", "4 queues are more than the guest's CPUs (2)", "`vcpus` to 4");
+    check(NAME, values, "vm = \"multiqueue\"", "the guest has more queues (4) than CPUs (2)", "`vcpus` to 4");
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn reports_unknown_board() {
 fn pod_in_virtual_machine_uses_virtio() {
     let more = "[vms.small]\n\n[pods.app]\nvm = \"small\"\nbridge = \"cni0\"";
     let pod = "[pods.app]\nbridge = \"cni0\"";
-    let message = "packets on `pod-to-target` do not pass the layer `veth`";
+    let message = "packets on `pod-to-target` do not pass through the layer `veth`";
     check("quick", (pod, more), "layers = [\"veth\"", message, "write `layers = [\"virtio\"");
 }
 

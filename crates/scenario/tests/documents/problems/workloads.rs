@@ -21,7 +21,7 @@ fn reports_settings_without_effect() {
         ("stream", "transport = \"udp\"\nmss = 1000 # x", "mss", "`message` sets the datagram size"),
         ("ping-pong", "mode = \"limit\"", "mode", "a setting of a stream; this is a ping-pong"),
         ("ping-pong", "rate = \"1Gbit/s\"", "rate", "set its message rate"),
-        ("ping-pong", "period = \"1ms\"", "period", "an open one has `schedule = \"open\"`"),
+        ("ping-pong", "period = \"1ms\"", "period", "for an open loop, set `schedule = \"open\"`"),
         ("ping-pong", "response = 64", "response", "a setting of connections"),
         ("connect", "message = 64", "message", "use `request` and `response`"),
         ("connect", "transport = \"tcp\"", "transport", "connections are always TCP"),

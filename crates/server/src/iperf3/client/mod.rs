@@ -59,9 +59,9 @@ pub struct Options {
     pub fq_rate: Option<BitRate>,
     /// The `-b RATE/BURST` flag, counted in writes.
     pub burst: Option<u32>,
-    /// The `-k` flag, if the amount to send was specified in blocks.
+    /// The `-k` flag, if the data to send was specified in blocks.
     pub blocks: Option<u64>,
-    /// A stock server uses only the first one.
+    /// A stock server uses only the first CPU.
     pub server_cpus: Option<Vec<u32>>,
     /// `-T`.
     pub title: Option<String>,

@@ -1,5 +1,5 @@
 //! Checks the server's results against local measurements. Impossible claims about sent data are removed. Those about
-//! received data fail the test, because no other source exists.
+//! received data fail the test, because only the server counts received data.
 
 use codecs::iperf3::{Failure, PlannedStream, Results};
 use traffic::{Error, Result, StreamOutcome};
@@ -104,8 +104,8 @@ impl Claim {
             (_, false) => known,
             (_, true) => known.saturating_mul(COPIES),
         };
-        let of = if direction == Direction::Reverse { "came" } else { "were sent" };
-        (bytes > most).then(|| format!("it {verb} {}, and {} {of}", Bytes(bytes), Bytes(known)))
+        let of = if direction == Direction::Reverse { "arrived" } else { "were sent" };
+        (bytes > most).then(|| format!("it {verb} {}, but {} {of}", Bytes(bytes), Bytes(known)))
     }
 }
 

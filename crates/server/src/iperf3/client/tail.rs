@@ -1,4 +1,4 @@
-//! Counts datagrams lost at the end of a stream, which iperf3 receivers cannot detect.
+//! Counts datagrams lost at the end of a stream. iperf3 receivers cannot detect these losses.
 
 use codecs::iperf3::{PlannedStream, Results};
 use traffic::StreamOutcome;

@@ -23,7 +23,7 @@ const DATAGRAM: u64 = 64 << 10;
 const MIN_INTERVALS: u64 = 16;
 const SHORTEST: Nanos = Nanos::from_millis(10);
 const FORGOTTEN: usize = 1000;
-/// The extra time for which a sender may continue, because the client ends the test.
+/// How long a sender may continue after the requested time, because the client ends the test.
 const LONGER: Nanos = Nanos::from_secs(60);
 
 type Failure = (ErrorCode, Error);
@@ -153,8 +153,8 @@ fn bound_send_buffers(
     Ok(Some(Bytes(size)))
 }
 
-/// Divides the requested bytes, rounded up to whole messages as in iperf3. With UDP loss or a warm-up, only the client
-/// knows when it has received enough.
+/// Divides the requested bytes among streams, rounded up to whole messages as in iperf3. With UDP loss or a warm-up,
+/// only the client knows when it has received enough.
 fn shares(params: &Params, load: &StreamSettings) -> Vec<Option<u64>> {
     let plan = params.streams();
     let amount = match load.until {

@@ -232,7 +232,7 @@ impl Drop for EngineEndGuard<'_, '_> {
     }
 }
 
-/// A test that runs for exactly the maximum duration ends slightly later.
+/// A test of exactly the maximum duration ends slightly after this limit.
 const GRACE: Nanos = Nanos::from_secs(2);
 /// A paced stream may exceed its rate by one burst.
 const TOLERANCE: f64 = 1.05;

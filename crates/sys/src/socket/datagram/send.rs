@@ -9,7 +9,7 @@ use super::{Control, NO_MESSAGE, NO_VECTOR, UDP_SEGMENT};
 use crate::error::{Error, Result};
 use crate::socket::transfer::again;
 
-/// The maximum payload in bytes over IPv4. It also limits the total of a segmented send.
+/// The maximum payload in bytes over IPv4. It also limits the total size of a segmented send.
 const LARGEST: usize = 65_507;
 
 /// UDP_MAX_SEGMENTS from linux/udp.h. Newer kernels allow more.

@@ -40,7 +40,7 @@ pub(super) fn encrypt_inner_packets(tunnel: &Tunnel, namespaces: &Namespaces) ->
     encryption.exchange_keys(tunnel, namespaces)
 }
 
-/// In transport mode, a policy selects the other tunnel's packets.
+/// In transport mode, a policy selects the packets of `tunnel`.
 pub(super) fn encrypt_outer_packets(tunnel: &Tunnel, namespaces: &Namespaces) -> Result<(), Refusal> {
     let Some(spi) = tunnel.spi else { return Ok(()) };
     let (protocol, port) = match tunnel.encapsulation {

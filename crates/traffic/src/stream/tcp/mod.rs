@@ -36,7 +36,7 @@ pub(super) fn run(
         start(flow, socket, shared).and_then(|()| receiver.run(shared))
     };
     if flowed.is_err() {
-        // Sends a reset, because the peer would take a normal close for the regular end of the stream.
+        // Sends a reset, because the peer would mistake a normal close for the regular end of the stream.
         sys::socket::set_linger_zero(socket)?;
     }
     flowed

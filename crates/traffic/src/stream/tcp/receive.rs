@@ -145,8 +145,8 @@ impl ReceiveMethod {
     }
 }
 
-/// Detects a killed sender. `lasted` is the maximum sending time, since this thread may have started after everything
-/// had arrived.
+/// Detects a killed sender. `lasted` is the longest possible sending time, because this thread may have started after
+/// everything had arrived.
 fn check_whole(flow: &Flow<'_>, total: u64, lasted: Nanos) -> Result<()> {
     let cut = |got: String, requested: String| {
         Err(Error::CutShort { object: flow.name.clone(), got, asked: requested })

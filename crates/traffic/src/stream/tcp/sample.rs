@@ -1,4 +1,4 @@
-//! Samples TCP_INFO. Records counters as differences and states as they are.
+//! Samples TCP_INFO. Records counters as differences, and other values unchanged.
 
 use std::net::TcpStream;
 

@@ -1,4 +1,4 @@
-//! Tests the amounts, times and records of TCP streams with one and several connections.
+//! Tests the byte counts, times and records of TCP streams with one and several connections.
 
 use std::{io::Write, net::TcpStream, thread, time::Duration};
 

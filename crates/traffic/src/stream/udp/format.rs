@@ -1,8 +1,8 @@
 //! The header of a stream's datagrams, as in iperf3.
 //!
-//! All fields are big endian: seconds (4) and microseconds (4) of the sender's clock, then the number (4 or 8), which
-//! starts at 1. plumb ends a stream with a header-only datagram whose number has the highest bit set and contains the
-//! number of datagrams sent.
+//! All fields are big endian: seconds and microseconds of the sender's clock (4 bytes each), then the number (4 or 8
+//! bytes), which starts at 1. plumb ends a stream with a header-only datagram. The highest bit of its number is set,
+//! and the rest is the number of datagrams sent.
 
 use codecs::iperf3::{CounterWidth, UdpHeader};
 

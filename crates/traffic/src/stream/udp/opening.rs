@@ -1,8 +1,8 @@
 //! The handshake of a datagram stream.
 //!
 //! The client sends a greeting, the server echoes it with a cookie, and the client returns the cookie to start. A
-//! stream is therefore only ever sent to an address that receives the server's datagrams. The layout is: handshake
-//! (32), cookie (8, big endian; zero in a greeting).
+//! stream is therefore only ever sent to an address that receives the server's datagrams. A message contains the
+//! handshake (32 bytes) and the big-endian cookie (8 bytes). The cookie in a greeting is zero.
 
 use crate::handshake::{self, Handshake};
 

@@ -227,8 +227,8 @@ impl TransmitMethod {
     }
 }
 
-/// Returns the number of datagrams per call, with a payload of up to 64 KiB. Tiny datagrams are limited further,
-/// because those in a call share a timestamp, which affects the jitter.
+/// Returns the number of datagrams per call: up to 64 KiB of payload, but at most 64 datagrams, because datagrams of
+/// the same call share a timestamp, which affects the jitter.
 fn at_once(length: usize) -> usize {
     (65_507 / length).clamp(1, 64)
 }

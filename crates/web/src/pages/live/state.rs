@@ -42,7 +42,7 @@ fn progress(following: &Following) -> Markup {
                 a href=(report) { "current report" }
             }
         }
-        progress max=(planned.max(1)) value=(progress.completed) aria-label="Trials made" {}
+        progress max=(planned.max(1)) value=(progress.completed) aria-label="Completed trials" {}
     }
 }
 
@@ -52,7 +52,7 @@ fn results(results: &[RunResult]) -> Markup {
             table.results {
                 thead { tr {
                     th scope="col" { "Result" } th.number scope="col" { "Value" } th.number scope="col" { "Interval" }
-                    th.interval scope="col" { span.unseen { "Interval drawn" } } th.number scope="col" { "Trials" }
+                    th.interval scope="col" { span.unseen { "Interval chart" } } th.number scope="col" { "Trials" }
                 } }
                 tbody { @for it in results { (result(it, reach(results, it))) } }
             }

@@ -1,4 +1,4 @@
-//! Settings of a ping-pong.
+//! Settings of a ping-pong test.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,7 +23,7 @@ pub enum Schedule {
 pub enum Waiting {
     /// Sleeping in the kernel.
     Block,
-    /// Polling without sleeping. Takes a CPU at each end.
+    /// Polling without sleeping. Occupies one CPU at each end.
     Spin,
 }
 
@@ -36,11 +36,11 @@ pub struct Background {
     pub direction: Direction,
     /// Rate limit per connection; `None` is unlimited.
     pub rate: Option<BitRate>,
-    /// Size per write and read.
+    /// Size of each write and read.
     pub message: Bytes,
 }
 
-/// A ping-pong. Times are full round trips.
+/// A ping-pong test. Times are full round trips.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PingPongSettings {
     pub transport: Transport,
@@ -58,7 +58,7 @@ pub struct PingPongSettings {
 }
 
 impl PingPongSettings {
-    /// The largest message. It fits an IPv4 packet with its headers.
+    /// The maximum message size. It fits into an IPv4 packet with headers.
     pub const LARGEST: Bytes = Bytes(60_000);
 
     /// Defaults to 64 bytes over UDP, a closed loop, blocking waits and no warm-up.

@@ -21,7 +21,7 @@ pub struct Flow {
     pub direction: Direction,
     /// The sender's record. Counts the bytes accepted by the socket.
     pub sender: EndSeries,
-    /// The receiver's record. Counts the bytes delivered to the application. The result uses this rate.
+    /// The receiver's record. Counts the bytes delivered to the application. They determine the result.
     pub receiver: EndSeries,
 }
 
@@ -87,11 +87,11 @@ pub struct EndSeries {
     pub intervals: Vec<Interval>,
     /// The socket's options as set by the kernel.
     pub socket: SocketFacts,
-    /// For a sender with a rate limit, how late it sent messages.
+    /// How late a rate-limited sender sent its messages.
     #[serde(default, deserialize_with = "crate::histogram::read_packed_if_any")]
     pub lateness: Option<LatencyHistogram>,
-    /// For a sender with a rate limit, the scheduled time that it skipped after the warm-up. After a stall, the sender
-    /// catches up by at most one second.
+    /// Scheduled time that a rate-limited sender skipped after the warm-up. After a stall, the sender catches up by at
+    /// most one second.
     pub skipped: Option<Nanos>,
     /// Whether timestamps are relative to the first connection at this end, rather than to the first byte
     /// of each connection.
@@ -99,7 +99,7 @@ pub struct EndSeries {
     pub has_common_start: bool,
 }
 
-/// Reads a list without spare capacity, which would double the memory of many short lists.
+/// Reads a list and frees its spare capacity, because many short lists would otherwise take twice the memory.
 fn read_without_room<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Interval>, D::Error> {
     let mut intervals = Vec::deserialize(from)?;
     intervals.shrink_to_fit();
@@ -126,7 +126,7 @@ impl EndSeries {
         BitRate::of(self.bytes(), self.elapsed())
     }
 
-    /// Returns the time from the first start to the last end, or the longest time if the starts are not comparable.
+    /// Returns the time from the first start to the last end, or the longest duration if the starts are not comparable.
     #[must_use]
     pub fn time_together<'a>(ends: impl Iterator<Item = &'a Self> + Clone) -> Nanos {
         if !ends.clone().all(|end| end.has_common_start) {
@@ -137,7 +137,7 @@ impl EndSeries {
         start.zip(end).map_or(Nanos(0), |(start, end)| end - start)
     }
 
-    /// Divides all bytes by the combined time. Adding up rates would overrate connections that start late or end
+    /// Divides all bytes by [`Self::time_together`]. Adding up rates would overrate connections that start late or end
     /// early.
     #[must_use]
     pub fn rate_together<'a>(ends: impl Iterator<Item = &'a Self> + Clone) -> BitRate {
@@ -173,7 +173,7 @@ impl Interval {
         BitRate::of(self.bytes, self.end - self.start)
     }
 
-    /// The result is part of the warm-up only if both are.
+    /// The result is part of the warm-up only if both intervals are.
     #[must_use]
     pub fn and(&self, after: &Self) -> Self {
         Self {
@@ -249,7 +249,7 @@ pub struct DatagramSample {
     /// Datagrams sent, or received without duplicates.
     pub count: u64,
     /// Change in the number of missing datagrams since the previous interval. It is negative if late datagrams
-    /// arrive. The sum is the total loss.
+    /// arrive. The sum over all intervals is the total loss.
     pub lost: i64,
     /// Datagrams received after a datagram with a higher number.
     pub reordered: u64,

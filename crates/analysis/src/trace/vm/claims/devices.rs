@@ -127,7 +127,7 @@ fn offloads(device: &VmDevice, features: &BTreeMap<String, bool>) -> Vec<Evidenc
     [headless, off, refused].into_iter().flatten().collect()
 }
 
-/// Returns the features for sending large packets that the guest rejected. The list is empty if the monitor does not
+/// Returns which features for sending large packets the guest rejected. The list is empty if the monitor does not
 /// report features.
 fn refused(device: &VmDevice) -> Vec<&'static str> {
     let Some(taken) = device.negotiated.as_ref().and_then(|it| it.features.as_ref()) else {

@@ -20,10 +20,10 @@ const THROTTLED: f64 = 0.01;
 
 fn emulated(summary: &VmSummary) -> Option<Claim> {
     (summary.vm.accelerator == Some(VmAccelerator::Emulation)).then(|| {
-        Claim::new(Severity::Warning, "Its processor is emulated")
+        Claim::new(Severity::Warning, "The processor is emulated")
             .detail("counts are valid, but times and rates are not comparable with hardware")
             .with_evidence([Evidence::new("open KVM machines").text("none")])
-            .with_limits(["Without permission to list its open files, this is taken from its command line."])
+            .with_limits(["Without permission to list the process's open files, this is inferred from its command line."])
             .with_remedy(Remedy::manual(
                 "Use KVM if the host's CPU supports it",
                 vec!["plumb doctor".into(), "qemu-system-x86_64 ... -accel kvm -cpu host".into()],
@@ -31,7 +31,6 @@ fn emulated(summary: &VmSummary) -> Option<Claim> {
     })
 }
 
-/// Claims that other load on the host delays the virtual machine.
 fn crowded(summary: &VmSummary) -> Option<Claim> {
     let crowded = |role: &VmRole| {
         let found = summary.roles.iter().find(|it| it.role == *role && it.cpus > RUNS)?;
@@ -55,7 +54,7 @@ fn crowded(summary: &VmSummary) -> Option<Claim> {
     .with_evidence(roles.iter().map(evidence))
     .with_limits(["A guest with more CPUs than the host competes with itself."])
     .with_remedy(Remedy::manual(
-        "Give its vCPUs and vhost workers dedicated CPUs, or reduce the load on the \
+        "Give the vCPUs and vhost workers dedicated CPUs, or reduce the load on the \
              host",
         vec!["taskset -cp CPUS TID".into()],
     ));
@@ -71,7 +70,7 @@ fn throttled(summary: &VmSummary) -> Option<Claim> {
         Claim::new(
             Severity::Warning,
             phrase![
-                "Its cgroup reached its limit of ",
+                "The machine's cgroup reached its limit of ",
                 number(limit, 3, Unit::Cpus, " CPUs"),
                 ", and its threads were throttled for ",
                 throttled,
@@ -84,7 +83,7 @@ fn throttled(summary: &VmSummary) -> Option<Claim> {
                 "Raise or remove the limit",
                 vec![format!("echo max > /sys/fs/cgroup{group}/cpu.max")],
             )
-            .explained("Since Linux 6.4 it also applies to vhost workers."),
+            .explained("Since Linux 6.4, the limit also applies to vhost workers."),
         )
     })
 }
