@@ -4,6 +4,7 @@
 
 mod attacked_server;
 mod bisect;
+mod counts;
 mod cycles;
 #[path = "../between/ends.rs"]
 mod ends;
@@ -67,6 +68,16 @@ const CASES: &[Case] = &[
             Need::File("/var/lib/dpkg/info/linux-image-6.12-cloud-amd64.list", "a second kernel for guests"),
         ],
         test: || bisect::finds_kernels(rounds(10), seed()),
+    },
+    Case {
+        name: "counts_agree_between_fifteen_boots",
+        needs: &[Need::Program("qemu-system-x86_64", "qemu-system-x86"), Need::GuestKernel],
+        test: || counts::agree_between_boots(rounds(15)),
+    },
+    Case {
+        name: "compare_finds_planted_changes_of_a_count",
+        needs: &[Need::Program("qemu-system-x86_64", "qemu-system-x86"), Need::GuestKernel],
+        test: || counts::planted_changes_are_found(rounds(7)),
     },
     Case {
         name: "fifty_runs_without_a_fault_name_none",

@@ -4,6 +4,7 @@
 mod agents;
 mod allowance;
 mod balloon;
+mod counted_run;
 mod counters;
 mod cpu;
 mod design;

@@ -12,6 +12,7 @@ use samples::{MachineChange, ResultEnd, RunHeader, RunId, Sink, SkippedResult, T
 use scenario::Scenario;
 
 use crate::{
+    counted_run::counted_run,
     error::RunError,
     event::Event,
     request::{ExistingHostUse, InsideHypervisor, Request},
@@ -94,6 +95,7 @@ fn carry_out<W: Write + Send>(
         inside: Some(InsideHypervisor { reason: &commission.reason, timeout_factors }),
     };
     let mut observer = |event: &Event<'_>| outside.forward(event);
+    let run = if commission.counts { counted_run } else { run };
     run(&request, &mut &*outside, &mut observer, stop)
 }
 

@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use object::{Object, ObjectSymbol, SymbolKind};
+use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
 use protocol::guest::{GuestSymbols, KernelSymbol};
 
 use crate::guest::GuestError;
@@ -99,15 +99,18 @@ impl Symbols {
         let kernel = guest.kernel.into_iter();
         let mut functions: BTreeMap<_, _> = kernel.map(|it| (it.address, (it.module, it.name))).collect();
         if let Ok(file) = object::File::parse(&*bytes) {
-            let own =
-                || file.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.size() > 0);
-            functions.extend(own().filter_map(|symbol| {
+            let own = file.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.size() > 0);
+            functions.extend(own.filter_map(|symbol| {
                 let name = format!("{:#}", rustc_demangle::demangle(symbol.name().ok()?));
                 Some((guest.program + symbol.address(), ("plumb".to_owned(), name)))
             }));
-            // The program is static, so only the kernel's vDSO is mapped above it.
-            let end = own().map(|symbol| guest.program + symbol.address() + symbol.size()).max();
-            functions.extend(end.map(|end| (end, ("vdso".to_owned(), "vDSO".to_owned()))));
+            if let Some(text) = file.section_by_name(".text") {
+                let start = guest.program + text.address();
+                // A stripped program has no symbols.
+                functions.entry(start).or_insert(("plumb".to_owned(), "plumb".to_owned()));
+                // The program is static, so only the kernel's vDSO is mapped above it.
+                functions.insert(start + text.size(), ("vdso".to_owned(), "vDSO".to_owned()));
+            }
         }
         Ok(Self { functions })
     }

@@ -14,6 +14,10 @@ pub const USUAL_MINIMUM: f64 = 0.005;
 /// Recommended minimum floor between two runs. They may differ in placement, addresses and noisy neighbours.
 pub const USUAL_BETWEEN_RUNS: f64 = 0.02;
 
+/// Minimum floor between instruction counts in two boots of an emulated machine: twice the largest difference in
+/// `make soak ARGS=counts`.
+pub const BETWEEN_BOOTS: f64 = 0.004;
+
 /// Minimum degrees of freedom of a floor.
 const LEAST_FREEDOM: f64 = 2.0;
 

@@ -31,6 +31,11 @@ pub enum Metric {
 
 impl Metric {
     #[must_use]
+    pub const fn is_instructions(self) -> bool {
+        matches!(self, Self::InstructionsPerGigabyte | Self::InstructionsPerMessage)
+    }
+
+    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Throughput => "throughput",

@@ -1,5 +1,5 @@
-//! Noise floor between two runs: [`noise::USUAL_BETWEEN_RUNS`] combined with the precision of the medians, or with the
-//! baseline's noise if that is larger.
+//! Noise floor between two runs: the usual difference between runs combined with the precision of the medians, or with
+//! the baseline's noise if that is larger.
 
 use stats::{interval, noise};
 
@@ -18,7 +18,8 @@ pub(super) fn floor(a: &Observations<'_>, b: &Observations<'_>, floors: &[Fits; 
         return Some(noise::USUAL_BETWEEN_RUNS);
     }
     let (own, baseline) = (own(a, b)?, of_baselines(a, floors));
-    Some(noise::USUAL_BETWEEN_RUNS.hypot(baseline.clamp(own, MOST_OF_OWN * own)))
+    let usual = if a.metric.is_instructions() { noise::BETWEEN_BOOTS } else { noise::USUAL_BETWEEN_RUNS };
+    Some(usual.hypot(baseline.clamp(own, MOST_OF_OWN * own)))
 }
 
 pub(super) fn limitation(pairs: &[Pair<'_, '_>], noise: &[Fits; 2]) -> Option<String> {

@@ -52,7 +52,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "")]
     resume: Option<String>,
     /// Trials per result, overriding the scenario. With --budget or --precision, this is the maximum [default
-    /// with these flags: 20]
+    /// with these flags: 20, with --count: 5]
     #[arg(long, value_name = "N", conflicts_with = "resume", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     trials: Option<u32>,
     /// Time budget for all trials, e.g. 10m. Trials are spent where the outcome is still open
@@ -75,7 +75,7 @@ pub(crate) struct RunArgs {
     inside: Option<Place>,
     /// Count executed instructions in an emulated machine instead of measuring times. Other load does not
     /// change the counts. Only for streams and ping-pong between namespaces
-    #[arg(long, conflicts_with_all = ["inside", "probe", "firecracker", "try_remedies"])]
+    #[arg(long, conflicts_with_all = ["inside", "probe", "firecracker", "try_remedies", "budget", "precision"])]
     count: bool,
     /// Firecracker binary [default: firecracker on the PATH]
     #[arg(long, value_name = "PATH")]

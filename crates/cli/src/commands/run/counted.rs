@@ -2,14 +2,21 @@
 
 use ::scenario::{Plan, Scenario};
 use units::Nanos;
-use workload::{Direction, Placement, Schedule, WorkloadSettings};
+use workload::{Direction, Placement, Schedule, Until, WorkloadSettings};
 
 use crate::failure::Misuse;
 
 /// Longer than any trial, because reporting an interval would add instructions.
 const WHOLE_TRIAL: Nanos = Nanos::from_secs(1 << 20);
 
-/// Removes CPU pinning, and makes clients and servers report only once. Fails if part of the plan cannot be counted.
+/// The longest measured time of a trial. Its counts differ from those of longer trials by less than the spread between
+/// boots.
+const LONGEST: Nanos = Nanos::from_millis(100);
+/// The default. With fewer trials, `plumb check` cannot decide.
+pub(super) const TRIALS: u32 = 5;
+
+/// Removes CPU pinning and the time budget, shortens trials, and makes clients and servers report only once. Fails if
+/// part of the plan cannot be counted.
 pub(super) fn prepare(scenario: &Scenario, plan: &mut Plan) -> Result<(), Misuse> {
     let refused = |what| {
         Err(Misuse::new(format!("cannot count instructions: {what}")).hint(
@@ -24,6 +31,7 @@ pub(super) fn prepare(scenario: &Scenario, plan: &mut Plan) -> Result<(), Misuse
             return refused(format!("host `{}` is outside the lab", host.name));
         }
     }
+    (plan.design.budget, plan.design.until_clear) = (None, false);
     for result in &mut plan.results {
         if !is_counted(&result.load) {
             return refused(format!(
@@ -33,8 +41,16 @@ pub(super) fn prepare(scenario: &Scenario, plan: &mut Plan) -> Result<(), Misuse
         }
         result.placement = Placement::Free;
         match &mut result.load {
-            WorkloadSettings::Stream(settings) => settings.interval = WHOLE_TRIAL,
-            WorkloadSettings::PingPong(settings) => settings.interval = WHOLE_TRIAL,
+            WorkloadSettings::Stream(settings) => {
+                settings.interval = WHOLE_TRIAL;
+                if let Until::Elapsed(duration) = &mut settings.until {
+                    *duration = LONGEST.min(*duration);
+                }
+            }
+            WorkloadSettings::PingPong(settings) => {
+                settings.interval = WHOLE_TRIAL;
+                settings.duration = settings.duration.min(LONGEST);
+            }
             _ => {}
         }
     }
@@ -69,7 +85,15 @@ mod tests {
     #[test]
     fn counts_namespaces_on_one_cpu() {
         let plan = prepared("quick").expect("namespaces only");
-        assert!(plan.results.iter().all(|result| result.placement == Placement::Free));
+        let is_short = |load: &WorkloadSettings| match load {
+            WorkloadSettings::Stream(settings) => settings.until == Until::Elapsed(LONGEST),
+            WorkloadSettings::PingPong(settings) => settings.duration == LONGEST,
+            _ => false,
+        };
+        assert!(
+            plan.results.iter().all(|result| result.placement == Placement::Free && is_short(&result.load))
+        );
+        assert!(plan.design.budget.is_none() && !plan.design.until_clear);
         let error = prepared("vhost").expect_err("it has guests");
         assert!(error.to_string().contains("is a virtual machine"), "{error}");
     }

@@ -37,7 +37,7 @@ pub(super) fn fresh(source: Source, plan: Plan, store: &Store) -> anyhow::Result
 
 pub(super) fn plan(args: &RunArgs, scenario: &Scenario) -> anyhow::Result<Plan> {
     let options = PlanOptions {
-        trials: args.trials,
+        trials: args.trials.or(args.count.then_some(counted::TRIALS)),
         paths: args.paths.iter().map(PathName::new).collect(),
         workloads: args.workloads.iter().map(WorkloadName::new).collect(),
         budget: args.budget,
