@@ -127,7 +127,7 @@ pub(crate) fn on_paper() {
     let sandbox = sandbox();
     fill(&sandbox);
     let (server, mut chrome) = (WebServer::start(&sandbox, &[]), Chrome::start());
-    // A4 without its margins of 1 cm, in CSS pixels.
+    // The width of an A4 page inside 1 cm margins, in CSS pixels.
     chrome.sized([718, 1000], false);
     chrome.shown("print", "light");
     for run in ["egress-11", "named-20", "named-21"] {

@@ -118,7 +118,7 @@ fn adjusted(findings: &Findings) -> Option<String> {
     (!results.is_empty()).then(|| {
         format!(
             "Values of {} are adjusted to the run's average, because the baseline deviated from its own \
-             average in their blocks.",
+             average in the blocks where they were measured.",
             list(&results)
         )
     })

@@ -42,7 +42,7 @@ impl Meter {
         Self { rate, due: AtomicU64::new(0) }
     }
 
-    /// Returns false if the rate does not allow the amount. Times are in nanoseconds.
+    /// Returns false if spending this amount would exceed the rate. Times are in nanoseconds.
     pub fn spend(&self, amount: u64, now: u64) -> bool {
         let spent = |due: u64| {
             let due = due.max(now).saturating_add(self.time(amount));

@@ -11,7 +11,7 @@ use std::{
 
 /// Abstract names start with `@` (proc_pid_net(5)).
 const SOCKETS: &str = "/proc/net/unix";
-/// The size of sun_path (unix(7)), minus the leading zero byte.
+/// The size of sun_path (unix(7)), minus the leading null byte.
 const LONGEST: usize = 107;
 
 /// If another socket has the name, the error kind is `AddrInUse`.

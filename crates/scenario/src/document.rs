@@ -1,4 +1,4 @@
-//! The document as written, with source positions. Doc comments of fields are the descriptions in the JSON schema.
+//! The document as parsed, with source positions. Doc comments of fields are the descriptions in the JSON schema.
 
 mod device_table;
 mod families;

@@ -1,4 +1,4 @@
-//! The kernel of a guest, as written by the user.
+//! The guest kernel, as specified by the user.
 
 use std::{convert::Infallible, fmt, path::PathBuf, str::FromStr};
 

@@ -1,6 +1,6 @@
 //! Parses and checks scenario documents and expands them into plans.
 //!
-//! A scenario has three forms: as written (`document`, with source positions), resolved ([`Scenario`]) and expanded
+//! A scenario has three forms: parsed (`document`, with source positions), resolved ([`Scenario`]) and expanded
 //! ([`Plan`]).
 
 pub mod builtin;

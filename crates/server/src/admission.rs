@@ -67,7 +67,7 @@ impl<'scope> EventLoop<'scope, '_> {
         }
     }
 
-    /// If the queue is full, evicts the oldest waiting test of the address with the most tests.
+    /// If the queue is full, evicts the oldest queued test from the address with the most queued tests.
     fn make_room_to_wait(&mut self, source: Source, now: u64) -> Option<Share> {
         let waiting = self.ledger.waiting.clone();
         if waiting.check(source, 1) == Err(Exhausted::Server) && waiting.of(source) + 1 < waiting.most() {

@@ -36,8 +36,8 @@ impl From<Interval> for Bounds {
 }
 
 /// Returns the pooled fraction, given the number of affected items and the total number of items in each cluster. The
-/// interval is Clopper and Pearson's for the effective number of items (Korn and Graubard 1998). A single cluster has
-/// no interval.
+/// interval is the Clopper-Pearson interval for the effective number of items (Korn and Graubard 1998). A single
+/// cluster has no interval.
 #[must_use]
 pub fn fraction(clusters: &[(f64, f64)], confidence: f64) -> Option<Estimate> {
     let (part, whole) = sums(clusters)?;
@@ -136,7 +136,7 @@ mod tests {
         (value - wanted).abs() < 1e-3
     }
 
-    /// Clopper and Pearson's table has 1.2 to 31.7 % for 2 of 20.
+    /// The Clopper-Pearson interval for 2 of 20 is 1.2 to 31.7 %.
     #[test]
     fn clusters_of_one_item_have_about_the_exact_interval() {
         let interval = |n: usize| {

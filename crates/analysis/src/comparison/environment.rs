@@ -13,7 +13,7 @@ use super::{
 
 /// A larger difference in load average per CPU suggests other work on the machine.
 const MUCH_LOAD: f64 = 0.25;
-/// Basic speeds with a ratio up to this count as equal.
+/// Basic speeds count as equal if their ratio does not exceed this.
 const ALIKE_STEPS: f64 = 1.25;
 
 /// Maximum number of characters of a scenario line in a table.

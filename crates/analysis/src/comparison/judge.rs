@@ -323,10 +323,9 @@ impl<'m> Look<'m> {
                  by {noise}, so \
                  this may be noise."
             ),
-            _ => format!(
-                "B is between {low} and {high} of A, with {noise} noise: undecided; more trials would narrow this \
-                 range."
-            ),
+            _ => {
+                format!("With {noise} noise, B is {low} to {high} of A; more trials would narrow this range.")
+            }
         }
     }
 }

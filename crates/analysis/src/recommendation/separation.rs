@@ -60,7 +60,7 @@ impl Apart {
     }
 }
 
-/// Estimates the noise from the settings near the best one. Assumes that these settings would hardly differ without
+/// Estimates the noise from the settings near the best one. Assumes that their results would hardly differ without
 /// noise.
 fn scatter(scores: &[f64]) -> f64 {
     let best = scores.iter().copied().fold(0.0, f64::max);

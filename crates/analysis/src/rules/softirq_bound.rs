@@ -15,7 +15,7 @@ use crate::{probed, words::number};
 
 pub(crate) const RULE: Rule = Rule::cause("softirq-bound", look);
 
-/// At this utilization, a CPU cannot process more packets. The traffic threads need the rest.
+/// At this utilization, a CPU cannot process more packets. The traffic threads need the remaining CPU time.
 const FULL: f64 = 0.8;
 /// With fewer idle CPUs, the load cannot be spread.
 const IDLE: f64 = 0.5;

@@ -5,7 +5,7 @@ use std::fmt;
 const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 const LETTERS: usize = Cookie::SIZE - 1;
 
-/// 36 characters from `a` to `z` and `2` to `7`, then a zero byte. Every TCP connection of a test starts with the
+/// 36 characters from `a` to `z` and `2` to `7`, then a null byte. Every TCP connection of a test starts with the
 /// test's cookie.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Cookie([u8; Cookie::SIZE]);

@@ -341,7 +341,8 @@ impl Test {
         let rest = self.rest_of(row);
         self.counts(rest);
         self.has_sides = true;
-        // A client without results from the server prints zero bytes. Lost datagrams show that it had results.
+        // A client that gets no results from the server reports 0 bytes. If it also reports lost datagrams, it did get
+        // results.
         let has_losses = |interval: &Interval| interval.datagrams.is_some_and(|it| it.lost > 0);
         let interval = interval(row, rest).filter(|interval| interval.bytes.0 > 0 || has_losses(interval));
         let Some(connection) = self.connection_of(row) else { return self.damaged(line) };

@@ -103,7 +103,7 @@ impl Classic {
                 self.first = line.number + 1;
             }
             Row::Unreadable => out.note(format!(
-                "netperf's test at line {}: skipped invalid result at line {}.",
+                "netperf's test (line {}): skipped an invalid result in line {}.",
                 self.first, line.number
             )),
             // Socket buffer sizes of the other end.

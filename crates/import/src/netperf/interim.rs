@@ -25,7 +25,7 @@ impl Interim {
             None if self.warned => {}
             None => {
                 self.warned = true;
-                out.note(format!("netperf: skipped invalid interim result at line {}.", line.number));
+                out.note(format!("netperf: skipped an invalid interim result in line {}.", line.number));
             }
         }
     }

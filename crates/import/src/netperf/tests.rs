@@ -190,11 +190,11 @@ fn notes_truncated_and_non_numeric_results() {
         ),
         (
             format!("{head}131072  16384  16384    1.00     nan\n"),
-            "netperf's test at line 1: skipped invalid result at line 4.",
+            "netperf's test (line 1): skipped an invalid result in line 4.",
         ),
         (
             format!("{head}131072  16384  16384    0.00     4409.32\n"),
-            "netperf's test at line 1: skipped invalid result at line 4.",
+            "netperf's test (line 1): skipped an invalid result in line 4.",
         ),
         (
             format!("{udp}212992   65507   1.00        19408      0    10170.16\n"),

@@ -160,7 +160,7 @@ impl Summary {
         let lines = self.first..=self.last;
         if let Some(first) = self.unread {
             out.note(format!(
-                "sockperf's summary at line {}: skipped invalid number at line {first}.",
+                "sockperf's summary (line {}): skipped an invalid number in line {first}.",
                 self.first
             ));
         }

@@ -128,5 +128,5 @@ fn keeps_values_of_truncated_summary() {
     let out = read(&text[..cut]);
     assert_eq!(value(&out.founds[0], "p90"), None, "truncated number");
     assert!(value(&out.founds[0], "p99").is_some());
-    assert!(out.notes.iter().any(|note| note.contains("skipped invalid number at line")), "{:?}", out.notes);
+    assert!(out.notes.iter().any(|note| note.contains("skipped an invalid number")), "{:?}", out.notes);
 }

@@ -23,7 +23,7 @@ impl ReferencedBits {
         let lacking = |reason: String| MemoryError::NoSource { reason };
         if kvm {
             return Err(lacking(
-                "accessed bits of QEMU do not include accesses of a KVM guest; run an agent in the guest"
+                "QEMU's accessed bits do not cover memory accesses by a KVM guest; run an agent in the guest"
                     .to_owned(),
             ));
         }

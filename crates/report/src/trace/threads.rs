@@ -27,7 +27,7 @@ pub(super) fn build(source: &Source<'_>) -> Option<Section> {
     }
     let mut numbers = present(COLUMNS, threads);
     numbers.retain(|shown| shown.title != RATE || !source.is_short());
-    // If all threads have the name of their process, that name is enough.
+    // If every thread has the same name as its process, one name is enough.
     let in_processes = threads.iter().any(|row| thread(row).unwrap_or_default() != process(row));
     let mut columns = vec![left("Thread")];
     columns.extend(in_processes.then(|| left("Process")));

@@ -228,7 +228,7 @@ fn misplaced(scenario: &Scenario, at: &DeviceRef, fault: Fault, place: Range<usi
         }
         Fault::CpuLimit { .. } if !is_end(&at.host) || scenario.lab.has_own_kernel(&at.host) => {
             let message = format!("`{}` is not a path end in a namespace on this machine", at.host);
-            let help = "apply the limit to a device of the client or the server";
+            let help = "apply the limit to a device on the client or the server";
             Some(Problem::new(place, message, "no CPU to limit").help(help))
         }
         Fault::ConntrackFull { .. } if scenario.lab.vm(&at.host).is_none() => {

@@ -1,4 +1,4 @@
-//! Device settings as written, including unknown keys.
+//! The tables of device settings, including unknown keys.
 
 use std::borrow::Cow;
 

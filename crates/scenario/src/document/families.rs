@@ -55,7 +55,7 @@ impl Converter {
 }
 
 impl Document {
-    /// The first family is the baseline. The list is empty if the addresses are used as written.
+    /// The first family is the baseline. The list is empty if the addresses are used unchanged.
     pub(crate) fn families(&self) -> Vec<Family> {
         self.family.iter().flat_map(|all| all.get_ref()).map(|family| **family).collect()
     }

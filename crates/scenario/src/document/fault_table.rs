@@ -1,4 +1,4 @@
-//! Faults, as written.
+//! The tables that describe faults.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

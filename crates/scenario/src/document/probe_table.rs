@@ -1,4 +1,4 @@
-//! The `probes` table as written.
+//! The `probes` table.
 
 use std::{borrow::Cow, fmt};
 

@@ -1,4 +1,4 @@
-//! The tables that describe the run, as written.
+//! The tables that describe the run.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! The tables that describe workloads, as written.
+//! The tables that describe workloads.
 
 use std::{borrow::Cow, fmt, ops::Range};
 

@@ -1,4 +1,4 @@
-//! Quantities and addresses as written.
+//! Quantities and addresses, parsed from text.
 
 use std::{borrow::Cow, fmt, marker::PhantomData, net::IpAddr};
 

@@ -61,7 +61,7 @@ impl LinkKind for Nic {
             "`{}` has MTU {mtu}, but a tap device of a virtual machine supports at most {MOST_OF_TAP}",
             self.port
         );
-        let help = format!("use {MOST_OF_TAP} or less for the guest and everything on its bridge");
+        let help = format!("use an MTU of at most {MOST_OF_TAP} for the guest and everything on its bridge");
         vec![Misfit { blamed: self.port.clone(), message, help }]
     }
 }

@@ -223,7 +223,8 @@ pub(super) fn misfits(ends: &[TunnelEnd], mtus: &Fits, most: impl Fn(u32) -> u32
             "MTU {inner} of `{tunnel}` is too large: `{under}` has MTU {outer}, and encapsulation adds {} bytes",
             outer - most
         );
-        let help = format!("use {most} or less for the tunnel, or a larger MTU for the underlying wire");
+        let help =
+            format!("use an MTU of at most {most} for the tunnel, or a larger one for the underlying wire");
         (inner > most).then(|| Misfit { blamed: tunnel.clone(), message, help })
     };
     let of_end = |end: &TunnelEnd| [mtus.differ(first, &end.at, "other end"), too_big(end)];

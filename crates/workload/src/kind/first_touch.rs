@@ -83,7 +83,7 @@ impl FirstTouchData {
         if let Measurement::FirstTouch(data) = measurement { Some(data) } else { None }
     }
 
-    /// The rate of all threads together while they touched memory, or `None` if nothing was touched.
+    /// The combined rate of all threads while they touched memory, or `None` if nothing was touched.
     #[must_use]
     pub fn rate(&self) -> Option<f64> {
         rate(self.touched, self.touching)

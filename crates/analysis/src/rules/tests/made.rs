@@ -1,4 +1,4 @@
-//! Runs measured by plumb, each with one defect or a near miss.
+//! Runs measured by plumb. Each has one defect, or narrowly avoids one.
 
 use samples::{
     CpuTimes, Design, EndReason, Environment, MachineChange, PathCheck, ResultEnd, SyscallCount, Trial,

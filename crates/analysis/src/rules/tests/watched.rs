@@ -1,4 +1,4 @@
-//! Runs with probes, each with one defect or a near miss.
+//! Probed runs. Each has one defect, or narrowly avoids one.
 
 use findings::{Evidence, Finding, Severity};
 use samples::{

@@ -248,7 +248,7 @@ impl Reading {
             (true, None) => sender.and_then(interval),
             (false, None) => receiver.and_then(interval),
         };
-        // A client without results from the server also prints zero bytes.
+        // A client that gets no results from the server also reports 0 bytes.
         let carried = |it: &Interval| it.bytes.0 > 0 || it.datagrams.is_some_and(|it| it.lost > 0);
         Summaries { sends, own: summary_of(sends).filter(carried), other: summary_of(!sends).filter(carried) }
     }

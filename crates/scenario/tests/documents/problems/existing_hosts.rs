@@ -203,7 +203,7 @@ fn overlay_uses_host_network_and_its_reported_mtu() {
     }
     lab.locate();
     let (_, reason) = lab.mtu_misfit(&lab.devices).expect("1500 does not fit into 1500");
-    assert!(reason.contains("use 1450 or less"), "{reason}");
+    assert!(reason.contains("use an MTU of at most 1450"), "{reason}");
 }
 
 #[test]

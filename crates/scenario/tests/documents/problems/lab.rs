@@ -154,7 +154,13 @@ fn reports_wire_ends_in_different_networks() {
 
 #[test]
 fn reports_mtu_too_large_for_tunnel() {
-    check("quick", ("vni = 100", "vni = 100\nmtu = 1500"), "mtu = 1500", "is too large", "use 1450 or less");
+    check(
+        "quick",
+        ("vni = 100", "vni = 100\nmtu = 1500"),
+        "mtu = 1500",
+        "is too large",
+        "use an MTU of at most 1450",
+    );
     check("quick", ("mtu = 1450", "mtu = 70000"), "mtu = 70000", "out of range", "65535");
 }
 

@@ -71,7 +71,7 @@ fn tunnel_fills_the_underlay_of_either_family() {
     assert_eq!(mtus(&jumbo), [8950, 8976]);
     assert_eq!(mtus(&jumbo.replace("gre", "wireguard").replace("geneve", "esp")), [8946, 8940]);
     let large = replaced("kind = \"geneve\"", "kind = \"geneve\"\nmtu = 1460");
-    check_text(&large, "mtu = 1460", "MTU 1460 of `a:t0` is too large", "use 1450 or less");
+    check_text(&large, "mtu = 1460", "MTU 1460 of `a:t0` is too large", "use an MTU of at most 1450");
 }
 
 #[test]

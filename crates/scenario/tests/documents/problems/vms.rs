@@ -115,7 +115,7 @@ fn reports_unknown_monitor() {
 #[test]
 fn reports_mtu_too_large_for_tap_device() {
     let message = "a tap device of a virtual machine supports at most 65521";
-    check(NAME, ("mtu = 9000", "mtu = 65535"), "[guests.client]", message, "use 65521 or less");
+    check(NAME, ("mtu = 9000", "mtu = 65535"), "[guests.client]", message, "use an MTU of at most 65521");
 }
 
 #[test]

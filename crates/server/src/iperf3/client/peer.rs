@@ -37,7 +37,7 @@ pub(super) fn output(there: &Results) -> Option<ServerOutput> {
     json.map(ServerOutput::Json).or_else(|| there.server_output_text.clone().map(ServerOutput::Text))
 }
 
-/// Congestion control names are at most 16 bytes long, including a zero byte (TCP_CA_NAME_MAX).
+/// Congestion control names are at most 16 bytes long, including the terminating null byte (TCP_CA_NAME_MAX).
 fn is_name(name: &str) -> bool {
     name.len() < 16 && name.chars().all(|sign| sign.is_ascii_graphic())
 }

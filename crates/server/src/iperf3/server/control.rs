@@ -28,8 +28,8 @@ const SHORTEST: Nanos = Nanos::from_secs(2);
 /// After this many milliseconds of silence, a probe is sent every [`AGAIN`], because heavy loss towards the client
 /// drops most probes.
 const SILENCE: u32 = 1100;
-/// The interval between probes. With 98 % loss in a full queue, a reply took 12 to 67 probes, well within the shortest
-/// timeout.
+/// The interval between probes. With 98 % loss in a full queue, it took 12 to 67 probes to get a reply, which fits well
+/// within the shortest timeout.
 const AGAIN: Duration = Duration::from_millis(3);
 
 pub(super) struct Control {
