@@ -76,7 +76,7 @@ pub(crate) fn overlays_runs_and_quantities() {
         }
     }
     let apart = sandbox.plumb(&["plot", &both("json", capture)[0], &both("csv", ping)[1]]);
-    assert!(apart.status == Some(64) && apart.err.contains("in common"), "{apart:?}");
+    assert!(apart.status == Some(64) && apart.err.contains("no common result"), "{apart:?}");
 }
 
 pub(crate) fn explains_invalid_requests() {

@@ -6,6 +6,7 @@ use findings::{NO_PATH, Phrase, result_label};
 use samples::{
     Arm, BlackHole, PathRecord, ProbeKind, ResultEnd, ResultRecord, RunRecord, Trial, ValidityWarning,
 };
+use stats::noise;
 use workload::{Metric, StreamSettings};
 
 #[derive(Debug, Clone, Copy)]
@@ -65,6 +66,11 @@ impl<'a> Observations<'a> {
 
     pub(crate) fn is_affected_by(&self, hole: &BlackHole) -> bool {
         self.record.sent.load().is_some_and(|load| hole.affects(load))
+    }
+
+    /// The usual difference between two runs, as a fraction.
+    pub(crate) fn usual_between_runs(&self) -> f64 {
+        if self.metric.is_instructions() { noise::BETWEEN_BOOTS } else { noise::USUAL_BETWEEN_RUNS }
     }
 
     pub(crate) fn layers(&self) -> &'a [String] {

@@ -18,8 +18,7 @@ pub(super) fn floor(a: &Observations<'_>, b: &Observations<'_>, floors: &[Fits; 
         return Some(noise::USUAL_BETWEEN_RUNS);
     }
     let (own, baseline) = (own(a, b)?, of_baselines(a, floors));
-    let usual = if a.metric.is_instructions() { noise::BETWEEN_BOOTS } else { noise::USUAL_BETWEEN_RUNS };
-    Some(usual.hypot(baseline.clamp(own, MOST_OF_OWN * own)))
+    Some(a.usual_between_runs().hypot(baseline.clamp(own, MOST_OF_OWN * own)))
 }
 
 pub(super) fn limitation(pairs: &[Pair<'_, '_>], noise: &[Fits; 2]) -> Option<String> {
