@@ -70,7 +70,7 @@ impl Evidence {
         self.written(Phrase::quantity(count.to_string(), count as f64, Unit::Count))
     }
 
-    /// Rounds to three significant digits. The surrounding text must contain the unit.
+    /// Shows three significant digits, or all digits before the decimal point. The surrounding text must contain the unit.
     #[must_use]
     pub fn rounded(self, value: f64, unit: Unit) -> Self {
         self.written(Phrase::quantity(significant(value, 3), value, unit))

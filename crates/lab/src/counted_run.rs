@@ -1,6 +1,8 @@
 //! Runs each block of trials in a new lab. The kernel gives hash tables random seeds, e.g. the forwarding table of a
 //! bridge, and a collision changes the counts of all trials in a lab by up to 1 %.
 
+use std::collections::BTreeSet;
+
 use samples::{MachineChange, ResultEnd, RunHeader, RunId, RunRecord, Sink, SkippedResult, Trial};
 use scenario::Plan;
 
@@ -19,59 +21,60 @@ pub(crate) fn counted_run<S: Sink>(
     stop: &Stop,
 ) -> Result<Outcome, RunError> {
     let whole = request.plan;
-    let mut blocks: Vec<u32> = whole.trials.iter().map(|trial| trial.block).collect();
-    blocks.dedup();
-    let mut record = request.resume.cloned();
+    let last = whole.trials.iter().map(|trial| trial.block).max().unwrap_or(0);
+    let mut kept =
+        Kept { sink, whole, record: request.resume.cloned(), skipped: BTreeSet::new(), is_last: false };
     let mut outcome = Outcome { id: request.id.clone(), completed: 0, skipped: Vec::new() };
-    for (number, block) in blocks.iter().enumerate() {
-        let trials = whole.trials.iter().filter(|trial| trial.block <= *block).cloned().collect();
-        let plan = Plan { trials, ..whole.clone() };
+    for block in 0..=last {
+        kept.is_last = block == last;
+        let mut plan = whole.clone();
+        plan.trials.retain(|trial| trial.block <= block);
+        let record = kept.record.clone();
+        if !kept.is_last && record.as_ref().is_some_and(|record| record.trials.len() >= plan.trials.len()) {
+            continue;
+        }
         let part = Request { plan: &plan, resume: record.as_ref(), ..request.clone() };
-        let mut kept =
-            Part { sink, whole, last: number + 1 == blocks.len(), header: None, trials: Vec::new() };
         let mut forward = |event: &Event<'_>| {
-            if number == 0 || !matches!(event, Event::Begun(_) | Event::Step(_)) {
+            if outcome.completed == 0 || !matches!(event, Event::Begun(_)) {
                 observer.event(event);
             }
         };
-        let Outcome { completed, skipped, .. } = run(&part, &mut kept, &mut forward, stop)?;
-        let Part { header, trials, .. } = kept;
-        outcome = Outcome { completed: outcome.completed + completed, skipped, ..outcome };
-        match (&mut record, header) {
-            (Some(record), _) => record.trials.extend(trials),
-            (None, header) => record = header.map(|header| RunRecord::new(header, trials)),
-        }
+        let of_block = run(&part, &mut kept, &mut forward, stop)?;
+        outcome = Outcome { completed: outcome.completed + of_block.completed, ..of_block };
     }
     Ok(outcome)
 }
 
-/// The records of one block.
-struct Part<'a, S> {
+/// Keeps the records of earlier blocks, with which the next one resumes the run.
+struct Kept<'a, S> {
     sink: &'a mut S,
     whole: &'a Plan,
-    last: bool,
-    header: Option<RunHeader>,
-    trials: Vec<Trial>,
+    record: Option<RunRecord>,
+    skipped: BTreeSet<String>,
+    is_last: bool,
 }
 
-impl<S: Sink> Sink for Part<'_, S> {
+impl<S: Sink> Sink for Kept<'_, S> {
     type Error = S::Error;
 
     fn begin(&mut self, header: &RunHeader) -> Result<(), S::Error> {
         let blocks = self.whole.trials.iter().map(|trial| trial.block + 1).max().unwrap_or(0);
         let header = RunHeader { blocks, planned: self.whole.trials.len() as u32, ..header.clone() };
         self.sink.begin(&header)?;
-        self.header = Some(header);
+        self.record = Some(RunRecord::new(header, Vec::new()));
         Ok(())
     }
 
     fn trial(&mut self, run: &RunId, trial: &Trial) -> Result<(), S::Error> {
-        self.trials.push(trial.clone());
+        if let Some(record) = &mut self.record {
+            record.trials.push(trial.clone());
+        }
         self.sink.trial(run, trial)
     }
 
     fn skipped(&mut self, run: &RunId, skipped: &SkippedResult) -> Result<(), S::Error> {
-        self.sink.skipped(run, skipped)
+        let is_new = self.skipped.insert(skipped.result.clone());
+        if is_new { self.sink.skipped(run, skipped) } else { Ok(()) }
     }
 
     fn ended(&mut self, run: &RunId, end: &ResultEnd) -> Result<(), S::Error> {
@@ -79,10 +82,13 @@ impl<S: Sink> Sink for Part<'_, S> {
     }
 
     fn machine_changed(&mut self, run: &RunId, change: &MachineChange) -> Result<(), S::Error> {
+        if let Some(record) = &mut self.record {
+            record.machine_changes.push(change.clone());
+        }
         self.sink.machine_changed(run, change)
     }
 
     fn complete(&mut self, run: &RunId) -> Result<(), S::Error> {
-        if self.last { self.sink.complete(run) } else { Ok(()) }
+        if self.is_last { self.sink.complete(run) } else { Ok(()) }
     }
 }

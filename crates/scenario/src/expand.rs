@@ -35,6 +35,8 @@ pub struct PlanOptions {
     pub budget: Option<Nanos>,
     pub precision: Option<f64>,
     pub objective: Option<Objective>,
+    /// The design of a stored run, which replaces the scenario's and the options above.
+    pub stored: Option<Design>,
     pub probes: Option<Vec<ProbeKind>>,
     /// If not empty, only these results are measured. Entries with `true` are the baselines.
     pub results: BTreeMap<ResultId, bool>,
@@ -42,13 +44,13 @@ pub struct PlanOptions {
 
 impl PlanOptions {
     fn design(&self, written: &Design) -> Design {
-        Design {
+        self.stored.unwrap_or_else(|| Design {
             budget: self.budget.or(written.budget),
             precision: self.precision.or(written.precision),
             objective: self.objective.unwrap_or(written.objective),
             // With a precision or an objective, the run searches for the best setting instead.
             until_clear: written.until_clear && self.precision.is_none() && self.objective.is_none(),
-        }
+        })
     }
 
     pub(crate) fn blocks(&self, scenario: &Scenario) -> u32 {

@@ -1,6 +1,7 @@
 //! Prepares the plan of a run that counts instructions instead of measuring times.
 
 use ::scenario::{Plan, Scenario};
+use samples::{Design, RunHeader};
 use units::Nanos;
 use workload::{Direction, Placement, Schedule, Until, WorkloadSettings};
 
@@ -9,8 +10,8 @@ use crate::failure::Misuse;
 /// Longer than any trial, because reporting an interval would add instructions.
 const WHOLE_TRIAL: Nanos = Nanos::from_secs(1 << 20);
 
-/// The longest measured time of a trial. Its counts differ from those of longer trials by less than the spread between
-/// boots.
+/// The longest measured time of a trial without a rate. Its counts differ from those of longer trials by less than the
+/// spread between boots.
 const LONGEST: Nanos = Nanos::from_millis(100);
 /// The default. With fewer trials, `plumb check` cannot decide.
 pub(super) const TRIALS: u32 = 5;
@@ -31,9 +32,10 @@ pub(super) fn prepare(scenario: &Scenario, plan: &mut Plan) -> Result<(), Misuse
             return refused(format!("host `{}` is outside the lab", host.name));
         }
     }
-    (plan.design.budget, plan.design.until_clear) = (None, false);
+    plan.design = Design { objective: plan.design.objective, ..Design::default() };
+    plan.steps.clear();
     for result in &mut plan.results {
-        if !is_counted(&result.load) {
+        if !can_count(&result.load) {
             return refused(format!(
                 "workload `{}` is neither a stream in one direction nor a plain ping-pong",
                 result.workload
@@ -43,7 +45,7 @@ pub(super) fn prepare(scenario: &Scenario, plan: &mut Plan) -> Result<(), Misuse
         match &mut result.load {
             WorkloadSettings::Stream(settings) => {
                 settings.interval = WHOLE_TRIAL;
-                if let Until::Elapsed(duration) = &mut settings.until {
+                if let (Until::Elapsed(duration), None) = (&mut settings.until, settings.rate) {
                     *duration = LONGEST.min(*duration);
                 }
             }
@@ -57,7 +59,17 @@ pub(super) fn prepare(scenario: &Scenario, plan: &mut Plan) -> Result<(), Misuse
     Ok(())
 }
 
-fn is_counted(load: &WorkloadSettings) -> bool {
+/// Whether a stored run counts instructions.
+pub(super) fn is_counted(header: &RunHeader) -> bool {
+    let mut loads = header.results.iter().filter_map(|result| result.sent.load());
+    loads.any(|load| match load {
+        WorkloadSettings::Stream(settings) => settings.interval == WHOLE_TRIAL,
+        WorkloadSettings::PingPong(settings) => settings.interval == WHOLE_TRIAL,
+        _ => false,
+    })
+}
+
+fn can_count(load: &WorkloadSettings) -> bool {
     match load {
         // Each direction of a bidirectional stream would be counted in a different time window.
         WorkloadSettings::Stream(settings) => settings.direction != Direction::Both,
@@ -93,7 +105,8 @@ mod tests {
         assert!(
             plan.results.iter().all(|result| result.placement == Placement::Free && is_short(&result.load))
         );
-        assert!(plan.design.budget.is_none() && !plan.design.until_clear);
+        assert!(plan.design == Design::default() && plan.steps.is_empty());
+        assert_eq!(prepared("bridge-queues").expect("namespaces only").design.precision, None);
         let error = prepared("vhost").expect_err("it has guests");
         assert!(error.to_string().contains("is a virtual machine"), "{error}");
     }

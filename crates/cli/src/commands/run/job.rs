@@ -43,6 +43,7 @@ pub(super) fn plan(args: &RunArgs, scenario: &Scenario) -> anyhow::Result<Plan> 
         budget: args.budget,
         precision: args.precision,
         objective: args.objective,
+        stored: None,
         probes: if args.count { Some(Vec::new()) } else { args.probe.clone().map(|probes| probes.0) },
         results: args.results.clone(),
     };

@@ -3,7 +3,7 @@
 use ::scenario::{Plan, PlanOptions, ResultId, Scenario};
 use samples::RunRecord;
 
-use super::job::refuse_too_large;
+use super::{counted, job::refuse_too_large};
 use crate::source::Source;
 
 pub(super) fn stored_source(record: &RunRecord) -> anyhow::Result<Source> {
@@ -15,7 +15,11 @@ pub(super) fn stored_source(record: &RunRecord) -> anyhow::Result<Source> {
 pub(super) fn stored_plan(record: &RunRecord, scenario: &Scenario) -> anyhow::Result<Plan> {
     let options = options_of(record);
     refuse_too_large(&options, scenario)?;
-    Ok(Plan::expand(scenario, record.header.seed, &options).limited_to(&record.header.probes))
+    let mut plan = Plan::expand(scenario, record.header.seed, &options).limited_to(&record.header.probes);
+    if counted::is_counted(&record.header) {
+        counted::prepare(scenario, &mut plan)?;
+    }
+    Ok(plan)
 }
 
 fn options_of(record: &RunRecord) -> PlanOptions {
@@ -24,9 +28,7 @@ fn options_of(record: &RunRecord) -> PlanOptions {
     let requested = header.probes.iter().copied().chain(missing);
     PlanOptions {
         trials: Some(header.blocks),
-        budget: header.design.budget,
-        precision: header.design.precision,
-        objective: Some(header.design.objective),
+        stored: Some(header.design),
         probes: Some(requested.collect()),
         results: header.results.iter().map(|it| (ResultId::new(&it.id), it.baseline)).collect(),
         ..PlanOptions::default()
