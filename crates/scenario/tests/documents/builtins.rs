@@ -20,6 +20,16 @@ fn plan(name: &str) -> Plan {
 }
 
 #[test]
+fn stored_design_gives_the_same_plan() {
+    for name in ["quick", "bridge-queues"] {
+        let plan = plan(name);
+        let blocks = plan.trials.last().map(|trial| trial.block + 1);
+        let stored = PlanOptions { trials: blocks, stored: Some(plan.design), ..PlanOptions::default() };
+        assert_eq!(Plan::expand(&builtin(name), SEED, &stored), plan, "{name}");
+    }
+}
+
+#[test]
 fn parses_and_plans_each_builtin() {
     for builtin_scenario in builtin::all() {
         let plan = plan(builtin_scenario.name);
