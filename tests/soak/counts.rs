@@ -29,6 +29,10 @@ fn verdicts(sandbox: &Sandbox, a: &str, b: &str) -> BTreeMap<String, String> {
     results.map(|result| (text(&result["result"]), text(&result["verdict"]))).collect()
 }
 
+fn is_change(verdict: &str) -> bool {
+    ["better", "worse"].contains(&verdict)
+}
+
 fn text(value: &Value) -> String {
     value.as_str().expect("a string").to_owned()
 }
@@ -69,7 +73,7 @@ pub(crate) fn agree_between_boots(boots: usize) {
     let pairs: Vec<_> = pairs.collect();
     for (a, b) in &pairs {
         let found = verdicts(&sandbox, a, b).into_iter();
-        different.extend(found.filter(|(_, verdict)| verdict == "worse" || verdict == "better"));
+        different.extend(found.filter(|(_, verdict)| is_change(verdict)));
     }
     println!("  {} pairs of runs, {} differences", pairs.len(), different.len());
     assert!(wide.is_empty() && different.is_empty(), "{wide:?} {different:?}");
@@ -94,8 +98,8 @@ pub(crate) fn planted_changes_are_found(boots: usize) {
             let change = after[&result] / before[&result] - 1.0;
             println!("  boot {boot}, {result}: {:+.2} %, {verdict}", change * 100.0);
             let is_control = result.starts_with("pod-to-pod");
-            let expected = if is_control { ["same", "unknown"] } else { ["worse", "worse"] };
-            assert!(expected.contains(&verdict.as_str()), "{result}: {change} is {verdict}");
+            let is_right = if is_control { !is_change(&verdict) } else { verdict == "worse" };
+            assert!(is_right, "{result}: {change} is {verdict}");
             small += usize::from(!is_control && (0.008..=0.012).contains(&change));
         }
     }

@@ -1,5 +1,5 @@
 //! Runs each block of trials in a new lab. The kernel gives hash tables random seeds, e.g. the forwarding table of a
-//! bridge, and a collision changes the counts of all trials in a lab by up to 1 %.
+//! bridge, and a collision adds about 1 % to the counts of all trials in a lab.
 
 use std::collections::BTreeSet;
 

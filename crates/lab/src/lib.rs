@@ -52,7 +52,7 @@ pub use event::{Event, Observer};
 pub use guest_network::GuestNetwork;
 pub use header::header;
 pub use machine_facts::{ExistingIntroduction, Introduction, introduce, introduce_existing};
-pub use nested::{Inside, missing_here, run_inside};
+pub use nested::{COUNTED_SLOWDOWN, Inside, missing_here, run_inside};
 pub use nested_run::nested_run;
 pub use persistent_lab::{PersistentHost, PersistentLab, Registry, RegistryError};
 pub use placement::{Cpus, cpus};

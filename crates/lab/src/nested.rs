@@ -14,7 +14,7 @@ use machine::{
 use protocol::{ChannelError, Commission, FromNestedRun, Hello, LineLimit, RunEvent, ToNestedRun};
 use samples::{FunctionCount, InstructionCounts, RunHeader, Sink, SkippedResult, Trial, ValidityWarning};
 use scenario::{GuestKernel, Host, HostName, Lab, Link, Path, Plan, Scenario};
-use units::Bytes;
+use units::{Bytes, Nanos};
 use workload::LiveRate;
 
 use crate::{
@@ -36,6 +36,8 @@ const BOOTS: u32 = 40;
 /// The time allowed for removing the lab after an interrupt.
 const LAST_PATIENCE: Duration = Duration::from_secs(20);
 const POLL: Duration = Duration::from_millis(50);
+/// The approximate time for executing a second's worth of instructions while counting them.
+pub const COUNTED_SLOWDOWN: u64 = 10;
 /// Functions with less than this share of a trial's instructions are not recorded.
 const LEAST_SHARE: f64 = 0.0002;
 
@@ -268,12 +270,12 @@ impl<S: Sink> Ledger<'_, S> {
 
     fn booted(&mut self, within: Duration) {
         let Request { scenario, plan, resume, .. } = self.request;
-        let boots = run_time(scenario, plan, within.into(), true);
+        let slowdown = if self.counter.is_some() { COUNTED_SLOWDOWN } else { 1 };
+        let trials = run_time(scenario, plan, Nanos(0), false).seconds();
+        let boots = run_time(scenario, plan, within.into(), true).seconds() - trials;
+        let takes = trials * slowdown as f64 + boots;
         let whole = match resume {
-            None => format!(
-                "; the run takes about {:.0} min including guest boots",
-                (boots.seconds() / 60.0).max(1.0)
-            ),
+            None => format!("; the run takes about {:.0} min including guest boots", (takes / 60.0).max(1.0)),
             Some(_) => String::new(),
         };
         self.observer.event(&Event::Booted { host: NAME, within: within.into() });

@@ -1,7 +1,7 @@
 //! Prepares the plan of a run that counts instructions instead of measuring times.
 
 use ::scenario::{Plan, Scenario};
-use samples::{Design, RunHeader};
+use samples::Design;
 use units::Nanos;
 use workload::{Direction, Placement, Schedule, Until, WorkloadSettings};
 
@@ -59,9 +59,8 @@ pub(super) fn prepare(scenario: &Scenario, plan: &mut Plan) -> Result<(), Misuse
     Ok(())
 }
 
-/// Whether a stored run counts instructions.
-pub(super) fn is_counted(header: &RunHeader) -> bool {
-    let mut loads = header.results.iter().filter_map(|result| result.sent.load());
+/// Whether a run with these workloads counts instructions.
+pub(super) fn is_counted<'l>(mut loads: impl Iterator<Item = &'l WorkloadSettings>) -> bool {
     loads.any(|load| match load {
         WorkloadSettings::Stream(settings) => settings.interval == WHOLE_TRIAL,
         WorkloadSettings::PingPong(settings) => settings.interval == WHOLE_TRIAL,

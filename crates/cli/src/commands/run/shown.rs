@@ -1,8 +1,9 @@
 //! Shows a run's progress: in the live view on a terminal, otherwise as plain lines.
 
 use lab::{Event, Stop};
+use units::Nanos;
 
-use super::job::Job;
+use super::{counted, job::Job};
 use crate::{
     live_view::{self, LiveView},
     progress::Progress,
@@ -23,9 +24,11 @@ impl Shown {
         }
         let there = job.resume.as_ref().map_or(0, |record| record.trials.len());
         let planned = job.plan.trials.len();
+        let is_counted = counted::is_counted(job.plan.results.iter().map(|result| &result.load));
+        let slowdown = if is_counted { lab::COUNTED_SLOWDOWN } else { 1 };
         Self::Plain(match lab::forecast(&job.plan) {
             Some(forecast) => Progress::of_chosen(planned, there, forecast.most),
-            None => Progress::of_all(planned, there, job.plan.duration_estimate()),
+            None => Progress::of_all(planned, there, Nanos(job.plan.duration_estimate().0 * slowdown)),
         })
     }
 
