@@ -334,7 +334,7 @@ fn summarise(args: &RunArgs, job: &Job, store: &Store) -> Result<()> {
 
 /// Returns why the run uses a virtual hypervisor, or `None` if it does not. A resumed run stays where it started.
 fn hypervisor_reason(job: &Job, args: &RunArgs) -> Option<Inside> {
-    if counted::is_counted(job.plan.results.iter().map(|result| &result.load)) {
+    if counted::is_counted(&job.plan) {
         return Some(Inside { reason: "to count instructions".to_owned(), counts: true, kernel: None });
     }
     let requested = (args.inside == Some(Place::Hypervisor)).then(|| "requested with --inside".to_owned());

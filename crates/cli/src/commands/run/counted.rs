@@ -1,7 +1,7 @@
 //! Prepares the plan of a run that counts instructions instead of measuring times.
 
 use ::scenario::{Plan, Scenario};
-use samples::Design;
+use samples::{Design, RunHeader};
 use units::Nanos;
 use workload::{Direction, Placement, Schedule, Until, WorkloadSettings};
 
@@ -59,13 +59,22 @@ pub(super) fn prepare(scenario: &Scenario, plan: &mut Plan) -> Result<(), Misuse
     Ok(())
 }
 
-/// Whether a run with these workloads counts instructions.
-pub(super) fn is_counted<'l>(mut loads: impl Iterator<Item = &'l WorkloadSettings>) -> bool {
-    loads.any(|load| match load {
+/// Prepares the recreated plan of a stored run, if that run counted instructions.
+pub(super) fn prepare_again(header: &RunHeader, scenario: &Scenario, plan: &mut Plan) -> Result<(), Misuse> {
+    let mut loads = header.results.iter().filter_map(|result| result.sent.load());
+    if loads.any(is_prepared) { prepare(scenario, plan) } else { Ok(()) }
+}
+
+pub(super) fn is_counted(plan: &Plan) -> bool {
+    plan.results.iter().any(|result| is_prepared(&result.load))
+}
+
+fn is_prepared(load: &WorkloadSettings) -> bool {
+    match load {
         WorkloadSettings::Stream(settings) => settings.interval == WHOLE_TRIAL,
         WorkloadSettings::PingPong(settings) => settings.interval == WHOLE_TRIAL,
         _ => false,
-    })
+    }
 }
 
 fn can_count(load: &WorkloadSettings) -> bool {

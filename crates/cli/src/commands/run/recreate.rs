@@ -16,9 +16,7 @@ pub(super) fn stored_plan(record: &RunRecord, scenario: &Scenario) -> anyhow::Re
     let options = options_of(record);
     refuse_too_large(&options, scenario)?;
     let mut plan = Plan::expand(scenario, record.header.seed, &options).limited_to(&record.header.probes);
-    if counted::is_counted(record.header.results.iter().filter_map(|result| result.sent.load())) {
-        counted::prepare(scenario, &mut plan)?;
-    }
+    counted::prepare_again(&record.header, scenario, &mut plan)?;
     Ok(plan)
 }
 

@@ -24,8 +24,7 @@ impl Shown {
         }
         let there = job.resume.as_ref().map_or(0, |record| record.trials.len());
         let planned = job.plan.trials.len();
-        let is_counted = counted::is_counted(job.plan.results.iter().map(|result| &result.load));
-        let slowdown = if is_counted { lab::COUNTED_SLOWDOWN } else { 1 };
+        let slowdown = if counted::is_counted(&job.plan) { lab::COUNTED_SLOWDOWN } else { 1 };
         Self::Plain(match lab::forecast(&job.plan) {
             Some(forecast) => Progress::of_chosen(planned, there, forecast.most),
             None => Progress::of_all(planned, there, Nanos(job.plan.duration_estimate().0 * slowdown)),
