@@ -110,7 +110,7 @@ fn confidence(comparisons: &[Comparison]) -> Option<String> {
 fn machine(environment: &Environment) -> String {
     let load = environment.load.map_or_else(|| "unknown".into(), |load| format!("{load:.2}"));
     let busy = if environment.was_busy() {
-        "; other work kept the machine busy, so repeat this on an idle one"
+        "; the machine was busy: repeat this when it is idle"
     } else {
         ""
     };

@@ -50,7 +50,7 @@ impl Names {
             hosts: numbered('h', hosts.iter()),
             results: BTreeMap::new(),
         };
-        // A path within a host is named after the host, so rename both alike.
+        // A path within a host is named after the host, so both get the same new name.
         for path in paths.iter().filter(|path| path.from == path.to) {
             names.paths.extend(names.hosts.get(&path.name).map(|host| (path.name.clone(), host.clone())));
         }

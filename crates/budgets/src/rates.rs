@@ -25,7 +25,7 @@ pub struct Rate {
 #[derive(Debug)]
 pub struct Meter {
     rate: Rate,
-    /// The time in nanoseconds at which the rate alone, without bursts, would have allowed the amount spent so far.
+    /// When the amount spent so far would be allowed without bursts, in nanoseconds.
     due: AtomicU64,
 }
 

@@ -73,7 +73,7 @@ impl Faults {
         }
         if self.without_factors {
             out.note_on_table(format!(
-                "No column of {table} names a setting, so each row is a result of its own; use --together to make them trials of one."
+                "No column of {table} names a setting, so each row is a separate result; use --together to read the rows as trials of one result."
             ));
         }
         for column in self.words {
