@@ -109,11 +109,8 @@ fn confidence(comparisons: &[Comparison]) -> Option<String> {
 
 fn machine(environment: &Environment) -> String {
     let load = environment.load.map_or_else(|| "unknown".into(), |load| format!("{load:.2}"));
-    let busy = if environment.was_busy() {
-        "; the machine was busy: repeat this when it is idle"
-    } else {
-        ""
-    };
+    let busy =
+        if environment.was_busy() { "; the machine was busy: repeat this when it is idle" } else { "" };
     let versions: Vec<&str> = environment.peers.iter().map(String::as_str).collect();
     format!(
         "Linux {}, {} CPUs, congestion control {} by default, load average {load} at the start{busy}.\n{}.",

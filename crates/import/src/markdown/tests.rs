@@ -128,11 +128,7 @@ fn options_choose_columns() {
     );
     let repeated = read(table);
     assert_eq!(levels_and_values(&repeated.founds[1]).0, []);
-    assert!(
-        repeated.table_notes[0].contains("each row is a separate result"),
-        "{}",
-        repeated.table_notes[0]
-    );
+    assert!(repeated.table_notes[0].contains("each row is a separate result"), "{}", repeated.table_notes[0]);
 }
 
 #[test]

@@ -134,7 +134,7 @@ const TEXTS: &[(&str, &[&str], &[&str])] = &[
             "tcp sent 8.59 Gbit/s received 8.58 Gbit/s retransmits 12 lost 0",
             "tcp sent 9.45 Gbit/s received 9.45 Gbit/s retransmits 0 lost 0",
         ],
-        &["only sums", "only sums"],
+        &["only the sums", "only the sums"],
     ),
     // One of several connections, and the sum.
     (
@@ -236,7 +236,7 @@ const TEXTS: &[(&str, &[&str], &[&str])] = &[
         "[  5]   0.00-10.00  sec  31.0 GBytes  26.6 Gbits/sec  1100             sender\n\
          [SUM]   0.00-10.00  sec  24.0 GBytes  20.6 Gbits/sec  1400             sender\n",
         &["tcp x1 sent 26.6 Gbit/s retransmits 1100 lost 0", "tcp sent 20.6 Gbit/s retransmits 1400 lost 0"],
-        &["only sums", "received bytes are unknown", "26.6 Gbit/s and 20.6 Gbit/s"],
+        &["only the sums", "received bytes are unknown", "26.6 Gbit/s and 20.6 Gbit/s"],
     ),
     // Emphasis, inline code and remarks.
     (
