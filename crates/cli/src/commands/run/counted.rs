@@ -1,7 +1,7 @@
 //! Prepares the plan of a run that counts instructions instead of measuring times.
 
 use ::scenario::{Plan, Scenario};
-use samples::{Design, RunHeader};
+use samples::{Arm, Design, RunHeader};
 use units::Nanos;
 use workload::{Direction, Placement, Schedule, Until, WorkloadSettings};
 
@@ -10,9 +10,9 @@ use crate::failure::Misuse;
 /// Longer than any trial, because reporting an interval would add instructions.
 const WHOLE_TRIAL: Nanos = Nanos::from_secs(1 << 20);
 
-/// The longest measured time of a trial without a rate. Its counts differ from those of longer trials by less than the
-/// spread between boots.
-const LONGEST: Nanos = Nanos::from_millis(100);
+/// The longest warm-up, and the longest measured time of a trial without a rate. The counts differ from those of longer
+/// trials by less than the spread between boots.
+const LONGEST: Nanos = Nanos::from_millis(50);
 /// The default. With fewer trials, `plumb check` cannot decide.
 pub(super) const TRIALS: u32 = 5;
 
@@ -34,6 +34,8 @@ pub(super) fn prepare(scenario: &Scenario, plan: &mut Plan) -> Result<(), Misuse
     }
     plan.design = Design { objective: plan.design.objective, ..Design::default() };
     plan.steps.clear();
+    // A repeat in the same lab has the same count.
+    plan.trials.retain(|trial| trial.arm != Arm::Again);
     for result in &mut plan.results {
         if !can_count(&result.load) {
             return refused(format!(
@@ -45,12 +47,14 @@ pub(super) fn prepare(scenario: &Scenario, plan: &mut Plan) -> Result<(), Misuse
         match &mut result.load {
             WorkloadSettings::Stream(settings) => {
                 settings.interval = WHOLE_TRIAL;
+                settings.warmup = settings.warmup.min(LONGEST);
                 if let (Until::Elapsed(duration), None) = (&mut settings.until, settings.rate) {
                     *duration = LONGEST.min(*duration);
                 }
             }
             WorkloadSettings::PingPong(settings) => {
                 settings.interval = WHOLE_TRIAL;
+                settings.warmup = settings.warmup.min(LONGEST);
                 settings.duration = settings.duration.min(LONGEST);
             }
             _ => {}
