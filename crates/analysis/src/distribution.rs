@@ -35,24 +35,16 @@ pub(crate) fn percentiles(
     trials: &[&LatencyHistogram],
     shares: &[f64],
 ) -> Vec<Percentile> {
-    let known = shares.iter().filter_map(|share| Some((*share, merged.quantile(*share)?)));
-    let known: Vec<(f64, Nanos)> = known.collect();
-    let times: Vec<Nanos> = known.iter().map(|(_, time)| *time).collect();
-    let counts: Vec<(Vec<u64>, u64)> =
-        trials.iter().map(|trial| (trial.counts_up_to(&times), trial.count())).collect();
-    let percentile = |(at, (share, time)): (usize, &(f64, Nanos))| {
-        let clusters: Vec<(f64, f64)> =
-            counts.iter().map(|(below, all)| (below[at] as f64, *all as f64)).collect();
-        let bounds = cluster::percentile(*share, &clusters, CONFIDENCE);
-        let end = |share: Option<f64>| share.and_then(|share| merged.quantile(share.min(1.0)));
-        Percentile {
-            share: *share,
-            time: *time,
-            low: end(bounds.and_then(|it| it.low)),
-            high: end(bounds.and_then(|it| it.high)),
-        }
+    let times: Vec<Nanos> = merged.counts().into_iter().map(|(time, _)| time).collect();
+    let counts: Vec<(Vec<u64>, f64)> =
+        trials.iter().map(|trial| (trial.counts_up_to(&times), trial.count() as f64)).collect();
+    let clusters = |at: usize| counts.iter().map(|(up_to, all)| (up_to[at] as f64, *all)).collect();
+    let percentile = |share: &f64| {
+        let (low, high) = cluster::percentile(*share, times.len(), clusters, CONFIDENCE);
+        let time = merged.quantile(*share)?;
+        Some(Percentile { share: *share, time, low: low.map(|at| times[at]), high: high.map(|at| times[at]) })
     };
-    known.iter().enumerate().map(percentile).collect()
+    shares.iter().filter_map(percentile).collect()
 }
 
 pub(crate) fn merged<'a>(histograms: impl Iterator<Item = &'a LatencyHistogram>) -> LatencyHistogram {

@@ -41,33 +41,47 @@ impl From<Interval> for Bounds {
 #[must_use]
 pub fn fraction(clusters: &[(f64, f64)], confidence: f64) -> Option<Estimate> {
     let (part, whole) = sums(clusters)?;
-    let value = part / whole;
-    let interval = || {
-        let items = effective_items(clusters, value, confidence)?;
-        let (x, rest) = (value * items, (1.0 - value) * items);
-        let miss = (1.0 - confidence) / 2.0;
-        let low = if x > 0.0 { beta_quantile(miss, x, rest + 1.0) } else { 0.0 };
-        let high = if rest > 0.0 { beta_quantile(1.0 - miss, x + 1.0, rest) } else { 1.0 };
-        Some(Interval { low, high, confidence })
-    };
-    Some(Estimate { value, interval: if clusters.len() > 1 { interval() } else { None } })
+    let several = clusters.len() > 1;
+    Some(Estimate {
+        value: part / whole,
+        interval: if several { interval_of_fraction(clusters, confidence) } else { None },
+    })
 }
 
-/// Returns the bounds of a percentile, as fractions of the pooled items (Woodruff 1952). A bound is `None` if it lies
-/// beyond all items.
-///
-/// For each cluster, `clusters` contains the number of items up to the pooled percentile and the total number.
-#[must_use]
-pub fn percentile(share: f64, clusters: &[(f64, f64)], confidence: f64) -> Option<Bounds> {
-    let items = effective_items(clusters, share, confidence).filter(|_| share > 0.0 && share < 1.0)?;
+fn interval_of_fraction(clusters: &[(f64, f64)], confidence: f64) -> Option<Interval> {
+    let (part, whole) = sums(clusters)?;
+    let value = part / whole;
+    let items = effective_items(clusters, value, confidence)?;
+    let (x, rest) = (value * items, (1.0 - value) * items);
     let miss = (1.0 - confidence) / 2.0;
-    // Probability that fewer than `number` items lie below the true percentile.
-    let fewer = |number: f64| beta_reg(items - number + 1.0, number, 1.0 - share);
-    let at = |wanted: f64| {
-        (fewer(items) >= wanted).then(|| bisect(f64::MIN_POSITIVE, items, |number| fewer(number) < wanted))
+    let low = if x > 0.0 { beta_quantile(miss, x, rest + 1.0) } else { 0.0 };
+    let high = if rest > 0.0 { beta_quantile(1.0 - miss, x + 1.0, rest) } else { 1.0 };
+    Some(Interval { low, high, confidence })
+}
+
+/// Returns the bounds of a percentile, as indexes into the distinct values in ascending order: the first and last values
+/// at which the fraction of items up to them is compatible with `share` (Francisco and Fuller 1991). A bound is `None`
+/// if there are too few items.
+///
+/// `clusters` returns, for the value with the given index, the number of items up to it and the total number in each
+/// cluster.
+#[must_use]
+pub fn percentile(
+    share: f64,
+    values: usize,
+    clusters: impl Fn(usize) -> Vec<(f64, f64)>,
+    confidence: f64,
+) -> (Option<usize>, Option<usize>) {
+    let indexes: Vec<usize> = (0..values).collect();
+    let interval = |at: usize| interval_of_fraction(&clusters(at), confidence);
+    let first = |reaches: &dyn Fn(Interval) -> bool| {
+        let at = indexes.partition_point(|at| !interval(*at).is_some_and(reaches));
+        (at < values).then_some(at)
     };
-    let (low, high) = (at(miss).filter(|number| *number >= 1.0), at(1.0 - miss));
-    Some(Bounds { low: low.map(|it| it / items), high: high.map(|it| it / items), confidence })
+    let none: Vec<(f64, f64)> =
+        if values > 0 { clusters(0).iter().map(|(_, whole)| (0.0, *whole)).collect() } else { Vec::new() };
+    let is_bounded = interval_of_fraction(&none, confidence).is_some_and(|it| it.high < share);
+    (first(&|it| it.high >= share).filter(|_| is_bounded), first(&|it| it.low >= share))
 }
 
 /// Returns the difference b - a of two independent estimates (Zou and Donner 2008).
@@ -162,26 +176,37 @@ mod tests {
         assert_eq!((fraction(&[], 0.95), fraction(&[(2.0, 1.0)], 0.95)), (None, None));
     }
 
+    /// Bounds of a percentile of the items 1 to `items` in each cluster, each shifted by the cluster's number.
+    fn bounds(share: f64, items: usize, shifts: &[usize]) -> (Option<usize>, Option<usize>) {
+        let last = items + shifts.iter().max().unwrap();
+        let up_to = |value: usize| {
+            move |shift: &usize| (value.saturating_sub(*shift).min(items) as f64, items as f64)
+        };
+        let (low, high) = percentile(share, last, |at| shifts.iter().map(up_to(at + 1)).collect(), 0.95);
+        (low.map(|at| at + 1), high.map(|at| at + 1))
+    }
+
     /// With 100 independent items, the exact interval of the median reaches from the 40th to the 61st item.
     #[test]
     fn percentile_of_independent_items_has_the_interval_of_order_statistics() {
-        let bounds = percentile(0.5, &[(50.0, 100.0)], 0.95).unwrap();
-        let (low, high) = (bounds.low.unwrap(), bounds.high.unwrap());
-        assert!((0.39..=0.41).contains(&low) && (0.59..=0.61).contains(&high), "{bounds:?}");
-        let few = percentile(0.99, &[(99.0, 100.0)], 0.95).unwrap();
-        assert!(few.high.is_none() && few.low.is_some(), "{few:?}");
-        let enough = percentile(0.99, &[(396.0, 400.0)], 0.95).unwrap();
-        assert!(enough.high.is_some(), "{enough:?}");
+        assert_eq!(bounds(0.5, 100, &[0]), (Some(40), Some(61)));
+        // The highest of n items is an upper bound of the 99th percentile if 0.99^n < 2.5 %.
+        assert_eq!(bounds(0.99, 367, &[0]).1, None);
+        assert_eq!(bounds(0.99, 368, &[0]).1, Some(368));
+        assert_eq!((bounds(0.01, 367, &[0]).0, bounds(0.01, 368, &[0]).0), (None, Some(1)));
     }
 
     #[test]
     fn percentile_that_varies_between_clusters_has_wider_bounds() {
-        let even = percentile(0.9, &[(900.0, 1000.0); 6], 0.95).unwrap();
-        let uneven: Vec<(f64, f64)> =
-            [990.0, 810.0, 930.0, 870.0, 960.0, 840.0].map(|n| (n, 1000.0)).to_vec();
-        let uneven = percentile(0.9, &uneven, 0.95).unwrap();
-        assert!(uneven.low.unwrap() < even.low.unwrap() - 0.03, "{even:?} {uneven:?}");
-        assert!(uneven.high.unwrap() > even.high.unwrap() + 0.02, "{even:?} {uneven:?}");
+        let (even, uneven) = (bounds(0.9, 1000, &[90; 6]), bounds(0.9, 1000, &[0, 180, 60, 120, 30, 150]));
+        let width = |(low, high): (Option<usize>, Option<usize>)| high.unwrap() - low.unwrap();
+        assert!(width(uneven) > 3 * width(even), "{even:?} {uneven:?}");
+    }
+
+    /// No message of 1,000 took longer than the last value, although half of the trials are slow.
+    #[test]
+    fn percentile_has_an_upper_bound_despite_different_clusters() {
+        assert!(bounds(0.99, 200, &[0, 100, 0, 100, 0]).1.is_some());
     }
 
     #[test]
@@ -210,7 +235,7 @@ mod tests {
             clusters in prop::collection::vec((prop::num::f64::ANY, prop::num::f64::ANY), 0..6),
             counts in prop::collection::vec((0..50u32, 0..90u32), 0..9), share in -0.1..1.1f64,
         ) {
-            let _ = (fraction(&clusters, 0.95), percentile(share, &clusters, 0.95));
+            let _ = (fraction(&clusters, 0.95), percentile(share, 3, |_| clusters.clone(), 0.95));
             let counts: Vec<_> = counts.iter().map(|(part, whole)| (f64::from(*part), f64::from(*whole))).collect();
             if let Some(Estimate { value, interval: Some(it) }) = fraction(&counts, 0.95) {
                 prop_assert!(it.low <= value && value <= it.high, "{value} {it:?}");

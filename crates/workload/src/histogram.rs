@@ -82,11 +82,18 @@ impl LatencyHistogram {
         self.unless_empty(|histogram| Nanos(histogram.value_at_quantile(share)))
     }
 
-    /// Counts the times up to each bound, within the histogram's resolution.
+    /// Counts the times up to each bound, within the histogram's resolution. Bounds are in ascending order.
     #[must_use]
     pub fn counts_up_to(&self, bounds: &[Nanos]) -> Vec<u64> {
-        let histogram = self.read();
-        bounds.iter().map(|bound| histogram.count_between(0, bound.0)).collect()
+        let mut counts = self.counts().into_iter().peekable();
+        let mut below = 0;
+        let mut up_to = |bound: &Nanos| {
+            while let Some((_, count)) = counts.next_if(|(time, _)| time <= bound) {
+                below += count;
+            }
+            below
+        };
+        bounds.iter().map(&mut up_to).collect()
     }
 
     /// Accurate to the histogram's resolution. `None` if empty.

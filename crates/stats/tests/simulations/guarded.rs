@@ -27,13 +27,22 @@ fn trials(draws: &mut Draws, (trials, messages): (usize, usize), between: f64, t
 }
 
 fn p99(trials: &[Vec<f64>]) -> Option<(f64, Bounds)> {
-    let mut all: Vec<f64> = trials.iter().flatten().copied().collect();
-    all.sort_by(f64::total_cmp);
-    let at = |share: f64| all[((share * all.len() as f64).ceil() as usize).clamp(1, all.len()) - 1];
-    let value = at(0.99);
-    let below = |trial: &Vec<f64>| trial.iter().filter(|time| **time <= value).count() as f64;
-    let clusters: Vec<(f64, f64)> = trials.iter().map(|trial| (below(trial), trial.len() as f64)).collect();
-    Some((value, cluster::percentile(0.99, &clusters, 0.95)?.map(at)))
+    let all = sorted(&trials.concat());
+    let value = all[(0.99 * all.len() as f64).ceil() as usize - 1];
+    let sorted: Vec<Vec<f64>> = trials.iter().map(|trial| sorted(trial)).collect();
+    let clusters = |at: usize| {
+        let time = all[at];
+        let count = |trial: &Vec<f64>| (trial.partition_point(|it| *it <= time) as f64, trial.len() as f64);
+        sorted.iter().map(count).collect()
+    };
+    let (low, high) = cluster::percentile(0.99, all.len(), clusters, 0.95);
+    Some((value, Bounds { low: low.map(|at| all[at]), high: high.map(|at| all[at]), confidence: 0.95 }))
+}
+
+fn sorted(times: &[f64]) -> Vec<f64> {
+    let mut sorted = times.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted
 }
 
 fn coverage() -> Vec<Case> {
