@@ -7,10 +7,9 @@ use serde_json::Value;
 
 use crate::sandbox;
 
-const PATHS: [&str; 3] = ["node-to-node", "pod-to-pod", "vxlan-to-vxlan"];
-
-/// The largest difference between two boots, relative to the median.
-const SPREAD: f64 = 0.002;
+/// Each path with the largest difference between two boots, relative to the median. The forwarding table of a bridge has
+/// a random seed, and each collision in it costs about 115 instructions per message.
+const PATHS: [(&str, f64); 3] = [("node-to-node", 0.002), ("pod-to-pod", 0.015), ("vxlan-to-vxlan", 0.002)];
 
 /// Returns the median of each result.
 fn medians(sandbox: &Sandbox, run: &str) -> BTreeMap<String, f64> {
@@ -46,7 +45,7 @@ fn count(sandbox: &Sandbox, scenario: &str, more: &[&str]) -> String {
 pub(crate) fn agree_between_boots(boots: usize) {
     let sandbox = sandbox();
     let _work = OtherWork::on_cpus(2, sandbox.home());
-    let paths: Vec<&str> = PATHS.iter().flat_map(|path| ["--path", path]).collect();
+    let paths: Vec<&str> = PATHS.iter().flat_map(|(path, _)| ["--path", path]).collect();
     let runs: Vec<String> = (0..boots).map(|_| count(&sandbox, "quick", &paths)).collect();
     let mut counts: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for run in &runs {
@@ -64,7 +63,8 @@ pub(crate) fn agree_between_boots(boots: usize) {
             counts[counts.len() - 1],
             spread * 100.0
         );
-        if spread > SPREAD {
+        let (_, most) = PATHS.iter().find(|(path, _)| result.starts_with(path)).expect("it is selected");
+        if spread > *most {
             wide.push(result);
         }
     }
@@ -79,30 +79,36 @@ pub(crate) fn agree_between_boots(boots: usize) {
     assert!(wide.is_empty() && different.is_empty(), "{wide:?} {different:?}");
 }
 
-/// Adds an nftables rule set to everything that leaves the node through the wire.
+/// Adds an nftables rule set to everything that leaves the node through the wire: about 10 million instructions per GB.
 const RULES: &str = "[faults.planted]\nkind = \"icmp-hole\"\n[devices.\"node1:eth0\"]\nfault = \"planted\"\n";
 
-/// A result that does not cross the wire is the control.
+/// On these paths, the change is small enough.
+const CHANGED: [&str; 3] = ["vxlan-to-vxlan", "pod-to-egress", "pod-to-target"];
+/// Does not cross the wire.
+const CONTROL: &str = "pod-to-pod";
+
 pub(crate) fn planted_changes_are_found(boots: usize) {
     let sandbox = sandbox();
     let _work = OtherWork::on_cpus(2, sandbox.home());
     let quick = sandbox.succeed(&["scenario", "show", "quick"]).out;
     let planted = sandbox.file("planted.toml", &format!("{quick}\n{RULES}"));
-    let reference = count(&sandbox, "quick", &[]);
+    let mut selected = vec!["--workload", "throughput"];
+    selected.extend(CHANGED.iter().chain([&CONTROL]).flat_map(|path| ["--path", path]));
+    let reference = count(&sandbox, "quick", &selected);
     let before = medians(&sandbox, &reference);
     let mut small = 0;
     for boot in 0..boots {
-        let run = count(&sandbox, &planted, &[]);
+        let run = count(&sandbox, &planted, &selected);
         let (after, verdicts) = (medians(&sandbox, &run), verdicts(&sandbox, &reference, &run));
         for (result, verdict) in verdicts {
             let change = after[&result] / before[&result] - 1.0;
             println!("  boot {boot}, {result}: {:+.2} %, {verdict}", change * 100.0);
-            let is_control = result.starts_with("pod-to-pod");
+            let is_control = result.starts_with(CONTROL);
             let is_right = if is_control { !is_change(&verdict) } else { verdict == "worse" };
             assert!(is_right, "{result}: {change} is {verdict}");
             small += usize::from(!is_control && (0.008..=0.012).contains(&change));
         }
     }
     println!("  {small} changes of 0.8 to 1.2 % were found");
-    assert!(small >= 2 * boots, "{small}");
+    assert!(small >= CHANGED.len() * boots, "{small}");
 }

@@ -1,7 +1,7 @@
 //! Prepares the plan of a run that counts instructions instead of measuring times.
 
 use ::scenario::{Plan, Scenario};
-use samples::{Arm, Design, RunHeader};
+use samples::{Design, RunHeader};
 use units::Nanos;
 use workload::{Direction, Placement, Schedule, Until, WorkloadSettings};
 
@@ -34,8 +34,6 @@ pub(super) fn prepare(scenario: &Scenario, plan: &mut Plan) -> Result<(), Misuse
     }
     plan.design = Design { objective: plan.design.objective, ..Design::default() };
     plan.steps.clear();
-    // A repeat in the same lab has the same count.
-    plan.trials.retain(|trial| trial.arm != Arm::Again);
     for result in &mut plan.results {
         if !can_count(&result.load) {
             return refused(format!(
