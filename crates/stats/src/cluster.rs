@@ -1,5 +1,7 @@
 //! Fractions and percentiles of clustered items, e.g. of messages, which may be correlated within a trial.
 
+use std::cmp::Ordering;
+
 use statrs::{
     distribution::{DiscreteCDF, Hypergeometric},
     function::beta::beta_reg,
@@ -41,22 +43,16 @@ impl From<Interval> for Bounds {
 #[must_use]
 pub fn fraction(clusters: &[(f64, f64)], confidence: f64) -> Option<Estimate> {
     let (part, whole) = sums(clusters)?;
-    let several = clusters.len() > 1;
-    Some(Estimate {
-        value: part / whole,
-        interval: if several { interval_of_fraction(clusters, confidence) } else { None },
-    })
-}
-
-fn interval_of_fraction(clusters: &[(f64, f64)], confidence: f64) -> Option<Interval> {
-    let (part, whole) = sums(clusters)?;
     let value = part / whole;
-    let items = effective_items(clusters, value, confidence)?;
-    let (x, rest) = (value * items, (1.0 - value) * items);
-    let miss = (1.0 - confidence) / 2.0;
-    let low = if x > 0.0 { beta_quantile(miss, x, rest + 1.0) } else { 0.0 };
-    let high = if rest > 0.0 { beta_quantile(1.0 - miss, x + 1.0, rest) } else { 1.0 };
-    Some(Interval { low, high, confidence })
+    let interval = || {
+        let items = effective_items(clusters, value, confidence)?;
+        let (x, rest) = (value * items, (1.0 - value) * items);
+        let miss = (1.0 - confidence) / 2.0;
+        let low = if x > 0.0 { beta_quantile(miss, x, rest + 1.0) } else { 0.0 };
+        let high = if rest > 0.0 { beta_quantile(1.0 - miss, x + 1.0, rest) } else { 1.0 };
+        Some(Interval { low, high, confidence })
+    };
+    Some(Estimate { value, interval: if clusters.len() > 1 { interval() } else { None } })
 }
 
 /// Returns the bounds of a percentile, as indexes into the distinct values in ascending order: the first and last values
@@ -73,15 +69,33 @@ pub fn percentile(
     confidence: f64,
 ) -> (Option<usize>, Option<usize>) {
     let indexes: Vec<usize> = (0..values).collect();
-    let interval = |at: usize| interval_of_fraction(&clusters(at), confidence);
-    let first = |reaches: &dyn Fn(Interval) -> bool| {
-        let at = indexes.partition_point(|at| !interval(*at).is_some_and(reaches));
-        (at < values).then_some(at)
+    let position = |clusters: &[(f64, f64)]| position(clusters, share, confidence);
+    let none: Vec<(f64, f64)> = indexes
+        .first()
+        .map_or_else(Vec::new, |first| clusters(*first).iter().map(|(_, whole)| (0.0, *whole)).collect());
+    let first = |is_before: &dyn Fn(Option<Ordering>) -> bool| {
+        Some(indexes.partition_point(|at| is_before(position(&clusters(*at))))).filter(|at| *at < values)
     };
-    let none: Vec<(f64, f64)> =
-        if values > 0 { clusters(0).iter().map(|(_, whole)| (0.0, *whole)).collect() } else { Vec::new() };
-    let is_bounded = interval_of_fraction(&none, confidence).is_some_and(|it| it.high < share);
-    (first(&|it| it.high >= share).filter(|_| is_bounded), first(&|it| it.low >= share))
+    let is_less = |position| position == Some(Ordering::Less);
+    let low = if is_less(position(&none)) { first(&is_less) } else { None };
+    (low, first(&|position| position != Some(Ordering::Greater)))
+}
+
+/// Compares the confidence interval of a fraction with `share`.
+fn position(clusters: &[(f64, f64)], share: f64, confidence: f64) -> Option<Ordering> {
+    let (part, whole) = sums(clusters).filter(|_| share > 0.0 && share < 1.0)?;
+    let items = effective_items(clusters, part / whole, confidence)?;
+    let (x, rest) = (part / whole * items, (1.0 - part / whole) * items);
+    let miss = (1.0 - confidence) / 2.0;
+    let is_below = rest > 0.0 && beta_reg(x + 1.0, rest, share) > 1.0 - miss;
+    let is_above = x > 0.0 && beta_reg(x, rest + 1.0, share) < miss;
+    Some(if is_below {
+        Ordering::Less
+    } else if is_above {
+        Ordering::Greater
+    } else {
+        Ordering::Equal
+    })
 }
 
 /// Returns the difference b - a of two independent estimates (Zou and Donner 2008).
