@@ -79,11 +79,11 @@ pub(crate) fn agree_between_boots(boots: usize) {
     assert!(wide.is_empty() && different.is_empty(), "{wide:?} {different:?}");
 }
 
-/// Adds an nftables rule set to everything that leaves the node through the wire: about 10 million instructions per GB.
+/// Adds an nftables rule set to everything that leaves the node through the wire: about 13 million instructions per GB.
 const RULES: &str = "[faults.planted]\nkind = \"icmp-hole\"\n[devices.\"node1:eth0\"]\nfault = \"planted\"\n";
 
-/// On these paths, the change is small enough.
-const CHANGED: [&str; 3] = ["vxlan-to-vxlan", "pod-to-egress", "pod-to-target"];
+/// On this path, the change is about 1.1 %.
+const CHANGED: &str = "pod-to-target";
 /// Does not cross the wire.
 const CONTROL: &str = "pod-to-pod";
 
@@ -92,8 +92,7 @@ pub(crate) fn planted_changes_are_found(boots: usize) {
     let _work = OtherWork::on_cpus(2, sandbox.home());
     let quick = sandbox.succeed(&["scenario", "show", "quick"]).out;
     let planted = sandbox.file("planted.toml", &format!("{quick}\n{RULES}"));
-    let mut selected = vec!["--workload", "throughput"];
-    selected.extend(CHANGED.iter().chain([&CONTROL]).flat_map(|path| ["--path", path]));
+    let selected = ["--workload", "throughput", "--path", CHANGED, "--path", CONTROL];
     let reference = count(&sandbox, "quick", &selected);
     let before = medians(&sandbox, &reference);
     let mut small = 0;
@@ -110,5 +109,5 @@ pub(crate) fn planted_changes_are_found(boots: usize) {
         }
     }
     println!("  {small} changes of 0.8 to 1.2 % were found");
-    assert!(small >= CHANGED.len() * boots, "{small}");
+    assert!(small >= boots, "{small}");
 }
