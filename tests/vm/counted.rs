@@ -1,7 +1,14 @@
 //! Counts instructions in an emulated machine.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::BTreeMap,
+    os::fd::AsRawFd,
+    path::Path,
+    process::{Command, Stdio},
+    time::Duration,
+};
 
+use machine::{GuestSymbols, InstructionCounter, Symbols};
 use plumb_tests::{COUNTED_SCENARIO, Sandbox, kills::kept, trials, wait_until};
 use serde_json::Value;
 
@@ -67,6 +74,48 @@ fn adds_up(result: &Value) {
     assert!((share - 1.0).abs() < 1e-9, "{groups:#?}");
     let has = |name: &str| groups.iter().any(|group| group["name"] == name);
     assert!(["veth", "bridge", "plumb"].into_iter().all(has), "{groups:#?}");
+}
+
+/// Two loops of two instructions each, after a Multiboot header (Multiboot specification 0.6.96): 75,000 times in
+/// `waits` and 25,000 times in `works`.
+const TWO_LOOPS: [&[u8]; 10] = [
+    &[0x02, 0xb0, 0xad, 0x1b, 0, 0, 1, 0, 0xfe, 0x4f, 0x51, 0xe4],
+    &[0, 0, 0x10, 0, 0, 0, 0x10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x20, 0, 0x10, 0],
+    b"\x0f\x1f\x84\x00PLB1",
+    &[0xb9, 0xf8, 0x24, 0x01, 0], // mov ecx, 75000
+    &[0x49, 0x75, 0xfd],          // dec ecx; jnz -3
+    &[0xb9, 0xa8, 0x61, 0, 0],    // mov ecx, 25000
+    &[0x49, 0x75, 0xfd],
+    b"\x0f\x1f\x84\x00PLB2",
+    b"\x0f\x1f\x84\x00PLB3",
+    &[0xfa, 0xf4], // cli; hlt
+];
+
+pub(crate) fn functions_have_their_known_share() {
+    let sandbox = sandbox();
+    let image = sandbox.home().join("two-loops");
+    std::fs::write(&image, TWO_LOOPS.concat()).expect("the folder exists");
+    let (plugin, counter) = InstructionCounter::new().expect("a memory file and a pipe");
+    let [plugin, output] = plugin.descriptors().expect("two descriptors");
+    let mut qemu = Command::new("qemu-system-x86_64")
+        .args(["-nodefaults", "-display", "none", "-icount", "shift=0,sleep=off", "-kernel"])
+        .arg(&image)
+        .arg("-plugin")
+        .arg(format!("/proc/{}/fd/{},output=1", std::process::id(), plugin.as_raw_fd()))
+        .stdin(Stdio::null())
+        .stdout(output)
+        .spawn()
+        .expect("it is installed");
+    let kernel = "100028 t waits\n100030 t works\n".to_owned();
+    let symbols = GuestSymbols { kernel, program: 0 };
+    let symbols = Symbols::read(symbols, Path::new("/dev/null")).expect("an empty program");
+    let counted = counter.next(&symbols);
+    qemu.kill().and_then(|()| qemu.wait()).expect("it was started");
+    let counted = counted.expect("a window with instructions");
+    let total: u64 = counted.values().sum();
+    let share = |name: &str| counted[&("kernel".to_owned(), name.to_owned())] as f64 / total as f64;
+    assert!((200_000 - 20..200_000 + 20).contains(&total), "{counted:?}");
+    assert!((share("works") - 0.25).abs() < 0.001 && (share("waits") - 0.75).abs() < 0.001, "{counted:?}");
 }
 
 pub(crate) fn refuses_what_it_cannot_count() {

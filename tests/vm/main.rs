@@ -72,6 +72,11 @@ const HYPERVISOR: &[Need] =
     &[Need::Root, Need::Program("qemu-system-x86_64", "qemu-system-x86"), Need::GuestKernel];
 
 const CASES: &[Case] = &[
+    Case {
+        name: "counted_functions_have_their_known_share",
+        needs: &[Need::Program("qemu-system-x86_64", "qemu-system-x86")],
+        test: counted::functions_have_their_known_share,
+    },
     Case { name: "counted_instructions_repeat", needs: HYPERVISOR, test: counted::counts_repeat },
     Case {
         name: "bisect_names_parameters_that_change_the_count",

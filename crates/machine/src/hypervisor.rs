@@ -11,7 +11,7 @@ use units::Bytes;
 use crate::{
     error::MachineError,
     guest::{ConfiguredKernel, Image, Kernel},
-    instruction_counter::{self, InstructionCounter},
+    instruction_counter::InstructionCounter,
     qemu::{Accelerator, Qemu},
 };
 
@@ -79,6 +79,6 @@ pub fn hypervisor(
     if !counts {
         return Ok((machine, None));
     }
-    let (plugin, counter) = instruction_counter::new()?;
+    let (plugin, counter) = InstructionCounter::new().map_err(crate::GuestError::from)?;
     Ok((machine.with_counter(plugin), Some(counter)))
 }

@@ -13,7 +13,7 @@ use std::{
 };
 
 use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
-use protocol::guest::{GuestSymbols, KernelSymbol};
+use protocol::guest::GuestSymbols;
 
 use crate::guest::GuestError;
 
@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const KERNEL: u64 = 1 << 63;
 
 #[derive(Debug)]
-pub(crate) struct Plugin {
+pub struct Plugin {
     file: File,
     output: PipeWriter,
 }
@@ -35,22 +35,6 @@ type Window = Vec<(u64, u64)>;
 #[derive(Debug)]
 pub struct InstructionCounter {
     windows: Receiver<Window>,
-}
-
-pub(crate) fn new() -> Result<(Plugin, InstructionCounter), GuestError> {
-    let mut file = sys::memory_file::create("plumb-instruction-counter")?;
-    file.write_all(PLUGIN)?;
-    file.rewind()?;
-    sys::memory_file::seal(&file)?;
-    let (input, output) = io::pipe()?;
-    let (sender, windows) = channel();
-    thread::spawn(move || {
-        let mut input = BufReader::new(input);
-        while let Ok(window) = read_window(&mut input)
-            && sender.send(window).is_ok()
-        {}
-    });
-    Ok((Plugin { file, output }, InstructionCounter { windows }))
 }
 
 fn read_window(input: &mut impl Read) -> io::Result<Window> {
@@ -64,12 +48,34 @@ fn read_window(input: &mut impl Read) -> io::Result<Window> {
 }
 
 impl Plugin {
-    pub(crate) fn descriptors(&self) -> io::Result<[OwnedFd; 2]> {
+    /// Returns the plugin's file and the descriptor for its argument `output`.
+    ///
+    /// # Errors
+    /// Fails if a descriptor cannot be duplicated.
+    pub fn descriptors(&self) -> io::Result<[OwnedFd; 2]> {
         Ok([self.file.try_clone()?.into(), self.output.try_clone()?.into()])
     }
 }
 
 impl InstructionCounter {
+    /// # Errors
+    /// Fails if there is no memory file, pipe or thread.
+    pub fn new() -> io::Result<(Plugin, Self)> {
+        let mut file = sys::memory_file::create("plumb-instruction-counter")?;
+        file.write_all(PLUGIN)?;
+        file.rewind()?;
+        sys::memory_file::seal(&file)?;
+        let (input, output) = io::pipe()?;
+        let (sender, windows) = channel();
+        thread::spawn(move || {
+            let mut input = BufReader::new(input);
+            while let Ok(window) = read_window(&mut input)
+                && sender.send(window).is_ok()
+            {}
+        });
+        Ok((Plugin { file, output }, Self { windows }))
+    }
+
     /// Returns the counts of the next trial, or `None` if nothing was counted. The guest requests one window
     /// per trial.
     pub fn next(&self, symbols: &Symbols) -> Option<FunctionInstructions> {
@@ -96,8 +102,7 @@ impl Symbols {
             path: path(),
             source,
         })?;
-        let kernel = guest.kernel.into_iter();
-        let mut functions: BTreeMap<_, _> = kernel.map(|it| (it.address, (it.module, it.name))).collect();
+        let mut functions: BTreeMap<_, _> = guest.kernel.lines().filter_map(kernel_function).collect();
         if let Ok(file) = object::File::parse(&*bytes) {
             let own = file.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.size() > 0);
             functions.extend(own.filter_map(|symbol| {
@@ -139,8 +144,7 @@ pub fn guest_symbols() -> Result<GuestSymbols, GuestError> {
     let read = |what, path: &str| {
         fs::read_to_string(path).map_err(|source| GuestError::Read { what, path: path.into(), source })
     };
-    let kernel =
-        read("the symbols of the kernel,", "/proc/kallsyms")?.lines().filter_map(kernel_symbol).collect();
+    let kernel = read("the symbols of the kernel,", "/proc/kallsyms")?;
     let maps = read("the memory map of this process,", "/proc/self/maps")?;
     Ok(GuestSymbols { kernel, program: program_start(&maps).unwrap_or_default() })
 }
@@ -153,37 +157,35 @@ fn program_start(maps: &str) -> Option<u64> {
     u64::from_str_radix(of_file.split('-').next()?, 16).ok()
 }
 
-/// Parses a function's line, e.g. `ffffffffc0000000 t veth_xmit\t[veth]` (proc_kallsyms(5)).
-fn kernel_symbol(line: &str) -> Option<KernelSymbol> {
+/// Parses a function's line, e.g. `ffffffffc0000000 t veth_xmit\t[veth]` (proc_kallsyms(5)), to its address, module and
+/// name.
+fn kernel_function(line: &str) -> Option<(u64, (String, String))> {
     let mut words = line.split_ascii_whitespace();
     let address = u64::from_str_radix(words.next()?, 16).ok()?;
     let is_function = matches!(words.next()?, "t" | "T" | "w" | "W");
     let name = words.next()?.to_owned();
     let module = words.next().map_or("kernel", |module| module.trim_matches(['[', ']'])).to_owned();
-    is_function.then_some(KernelSymbol { address, module, name })
+    is_function.then_some((address, (module, name)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn symbol(address: u64, module: &str, name: &str) -> KernelSymbol {
-        KernelSymbol { address, module: module.to_owned(), name: name.to_owned() }
-    }
-
     #[test]
     fn parses_functions_of_kernel_and_modules() {
-        let parsed = |line| kernel_symbol(line);
+        let function =
+            |address, module: &str, name: &str| Some((address, (module.to_owned(), name.to_owned())));
         assert_eq!(
-            parsed("ffffffff81000000 T tcp_sendmsg"),
-            Some(symbol(0xffff_ffff_8100_0000, "kernel", "tcp_sendmsg"))
+            kernel_function("ffffffff81000000 T tcp_sendmsg"),
+            function(0xffff_ffff_8100_0000, "kernel", "tcp_sendmsg")
         );
         assert_eq!(
-            parsed("ffffffffc0000000 t veth_xmit\t[veth]"),
-            Some(symbol(0xffff_ffff_c000_0000, "veth", "veth_xmit"))
+            kernel_function("ffffffffc0000000 t veth_xmit\t[veth]"),
+            function(0xffff_ffff_c000_0000, "veth", "veth_xmit")
         );
-        assert_eq!(parsed("ffffffff82000000 D jiffies"), None);
-        assert_eq!(parsed(""), None);
+        assert_eq!(kernel_function("ffffffff82000000 D jiffies"), None);
+        assert_eq!(kernel_function(""), None);
     }
 
     #[test]
@@ -196,9 +198,8 @@ mod tests {
 
     #[test]
     fn sums_blocks_by_function() {
-        let of_kernel =
-            [(0, "copy"), (0x100, "xmit")].map(|(offset, name)| symbol(KERNEL + offset, "kernel", name));
-        let guest = GuestSymbols { kernel: of_kernel.to_vec(), program: 0 };
+        let kernel = "8000000000000000 T copy\n8000000000000100 t xmit\n".to_owned();
+        let guest = GuestSymbols { kernel, program: 0 };
         let symbols = Symbols::read(guest, Path::new("/dev/null")).expect("an empty program");
         let counted = symbols.count(&[(KERNEL + 4, 10), (KERNEL + 0xff, 1), (KERNEL + 0x100, 5), (0x40, 2)]);
         let found: Vec<(&str, u64)> =

@@ -37,10 +37,11 @@ pub use guest::{ConfiguredKernel, GuestError, Image, ImageFile, Kernel, Vmlinux}
 pub use holder::Holder;
 pub use host_policy::{HostPolicy, Hours, Ports};
 pub use hypervisor::{Hypervisor, hypervisor};
-pub use instruction_counter::{FunctionInstructions, InstructionCounter, Symbols, guest_symbols};
+pub use instruction_counter::{FunctionInstructions, InstructionCounter, Plugin, Symbols, guest_symbols};
 pub use member::Member;
 pub use namespace::Namespace;
 pub use namespace_entry::visit;
+pub use protocol::guest::GuestSymbols;
 pub use qemu::{Accelerator, BALLOON, Monitor, MonitorError, MonitorSays, Nic, NicSays, Qemu, QemuError};
 pub use resident::resident;
 pub use rights::{CAPABILITY_USES, CapabilityUse, Rights};

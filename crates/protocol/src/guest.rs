@@ -18,15 +18,8 @@ pub const VSOCK_PORT: u32 = 5000;
 /// A guest's functions, for counting instructions by function.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GuestSymbols {
-    pub kernel: Vec<KernelSymbol>,
+    /// The text of `/proc/kallsyms`.
+    pub kernel: String,
     /// The load address of the guest's program.
     pub program: u64,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct KernelSymbol {
-    pub address: u64,
-    /// The name of the kernel module, or `kernel` if the function is not in a module.
-    pub module: String,
-    pub name: String,
 }

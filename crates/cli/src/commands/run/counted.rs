@@ -11,7 +11,7 @@ use crate::failure::Misuse;
 const WHOLE_TRIAL: Nanos = Nanos::from_secs(1 << 20);
 
 /// The longest warm-up, and the longest measured time of a trial without a rate. The counts differ from those of longer
-/// trials by less than the spread between boots.
+/// trials by up to 0.5 %.
 const LONGEST: Nanos = Nanos::from_millis(25);
 /// The default. With fewer trials, `plumb check` cannot decide.
 pub(super) const TRIALS: u32 = 5;
