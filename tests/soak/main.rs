@@ -77,7 +77,7 @@ const CASES: &[Case] = &[
     Case {
         name: "compare_finds_planted_changes_of_a_count",
         needs: &[Need::Program("qemu-system-x86_64", "qemu-system-x86"), Need::GuestKernel],
-        test: || counts::planted_changes_are_found(rounds(20)),
+        test: || counts::planted_changes_are_found(rounds(10)),
     },
     Case {
         name: "fifty_runs_without_a_fault_name_none",

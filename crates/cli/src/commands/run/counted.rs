@@ -10,9 +10,9 @@ use crate::failure::Misuse;
 /// Longer than any trial, because reporting an interval would add instructions.
 const WHOLE_TRIAL: Nanos = Nanos::from_secs(1 << 20);
 
-/// The longest warm-up, and the longest measured time of a trial without a rate. The counts differ from those of longer
-/// trials by up to 0.5 %.
-const LONGEST: Nanos = Nanos::from_millis(25);
+/// The longest warm-up, and the longest measured time of a trial without a rate. With 25 ms, counts vary three
+/// times as much.
+const LONGEST: Nanos = Nanos::from_millis(50);
 /// The default. With fewer trials, `plumb check` cannot decide.
 pub(super) const TRIALS: u32 = 5;
 
