@@ -108,7 +108,7 @@ pub(crate) fn functions_have_their_known_share() {
         .expect("it is installed");
     let kernel = "100028 t waits\n100030 t works\n".to_owned();
     let symbols = GuestSymbols { kernel, program: 0 };
-    let symbols = Symbols::read(symbols, Path::new("/dev/null")).expect("an empty program");
+    let symbols = Symbols::read(&symbols, Path::new("/dev/null")).expect("an empty program");
     let counted = counter.next(&symbols);
     qemu.kill().and_then(|()| qemu.wait()).expect("it was started");
     let counted = counted.expect("a window with instructions");

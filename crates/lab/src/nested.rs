@@ -296,7 +296,7 @@ impl<S: Sink> Ledger<'_, S> {
             FromNestedRun::Symbols(symbols) => {
                 if let Some(counter) = &mut self.counter {
                     counter.symbols =
-                        Symbols::read(symbols, &self.request.agent).map_err(machine::MachineError::from)?;
+                        Symbols::read(&symbols, &self.request.agent).map_err(machine::MachineError::from)?;
                 }
             }
             FromNestedRun::Trial(mut trial) => {

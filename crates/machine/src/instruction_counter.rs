@@ -95,7 +95,7 @@ pub struct Symbols {
 
 impl Symbols {
     /// `program` is both the guest's program and this process's own.
-    pub fn read(guest: GuestSymbols, program: &Path) -> Result<Self, GuestError> {
+    pub fn read(guest: &GuestSymbols, program: &Path) -> Result<Self, GuestError> {
         let path = || program.to_owned();
         let bytes = fs::read(program).map_err(|source| GuestError::Read {
             what: "the symbols of",
@@ -200,7 +200,7 @@ mod tests {
     fn sums_blocks_by_function() {
         let kernel = "8000000000000000 T copy\n8000000000000100 t xmit\n".to_owned();
         let guest = GuestSymbols { kernel, program: 0 };
-        let symbols = Symbols::read(guest, Path::new("/dev/null")).expect("an empty program");
+        let symbols = Symbols::read(&guest, Path::new("/dev/null")).expect("an empty program");
         let counted = symbols.count(&[(KERNEL + 4, 10), (KERNEL + 0xff, 1), (KERNEL + 0x100, 5), (0x40, 2)]);
         let found: Vec<(&str, u64)> =
             counted.iter().map(|((_, function), count)| (function.as_str(), *count)).collect();
