@@ -1,7 +1,7 @@
 //! Prepares the plan of a run that counts instructions instead of measuring times.
 
 use ::scenario::{Plan, Scenario};
-use samples::{Design, RunHeader};
+use samples::{Arm, Design, RunHeader};
 use units::Nanos;
 use workload::{Direction, Placement, Schedule, Until, WorkloadSettings};
 
@@ -13,8 +13,10 @@ const WHOLE_TRIAL: Nanos = Nanos::from_secs(1 << 20);
 /// The longest warm-up, and the longest measured time of a trial without a rate. With 25 ms, counts vary three
 /// times as much.
 const LONGEST: Nanos = Nanos::from_millis(50);
-/// The default. With fewer trials, `plumb check` cannot decide.
-pub(super) const TRIALS: u32 = 5;
+/// The default. With fewer trials, one outlier hides small changes.
+pub(super) const TRIALS: u32 = 6;
+/// The number of blocks in which the baseline is repeated, for the noise floor.
+const REPEATED: u32 = 2;
 
 /// Removes CPU pinning and the time budget, shortens trials, and makes clients and servers report only once. Fails if
 /// part of the plan cannot be counted.
@@ -34,6 +36,8 @@ pub(super) fn prepare(scenario: &Scenario, plan: &mut Plan) -> Result<(), Misuse
     }
     plan.design = Design { objective: plan.design.objective, ..Design::default() };
     plan.steps.clear();
+    plan.trials.retain(|trial| trial.arm != Arm::Again || trial.block < REPEATED);
+    (0..).zip(&mut plan.trials).for_each(|(index, trial)| trial.index = index);
     for result in &mut plan.results {
         if !can_count(&result.load) {
             return refused(format!(
