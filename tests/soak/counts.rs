@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::sandbox;
 
-/// Each path with the largest difference between two boots, relative to the median. The forwarding table of a bridge has
+/// Each path and the largest difference between two boots, relative to the median. The forwarding table of a bridge has
 /// a random seed, and each collision in it costs about 115 instructions per message.
 const PATHS: [(&str, f64); 3] = [("node-to-node", 0.002), ("pod-to-pod", 0.015), ("vxlan-to-vxlan", 0.002)];
 

@@ -10,7 +10,7 @@ use units::Bytes;
 
 use crate::{
     error::MachineError,
-    guest::{ConfiguredKernel, Image, Kernel},
+    guest::{ConfiguredKernel, GuestError, Image, Kernel},
     instruction_counter::InstructionCounter,
     qemu::{Accelerator, Qemu},
 };
@@ -79,6 +79,6 @@ pub fn hypervisor(
     if !counts {
         return Ok((machine, None));
     }
-    let (plugin, counter) = InstructionCounter::new().map_err(crate::GuestError::from)?;
+    let (plugin, counter) = InstructionCounter::new().map_err(GuestError::from)?;
     Ok((machine.with_counter(plugin), Some(counter)))
 }

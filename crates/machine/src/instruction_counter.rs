@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const KERNEL: u64 = 1 << 63;
 
 #[derive(Debug)]
-pub struct Plugin {
+pub struct CounterPlugin {
     file: File,
     output: PipeWriter,
 }
@@ -47,7 +47,7 @@ fn read_window(input: &mut impl Read) -> io::Result<Window> {
     (0..blocks).map(|_| Ok((number()?, number()?))).collect()
 }
 
-impl Plugin {
+impl CounterPlugin {
     /// Returns the plugin's file and the descriptor for its argument `output`.
     ///
     /// # Errors
@@ -60,7 +60,7 @@ impl Plugin {
 impl InstructionCounter {
     /// # Errors
     /// Fails if there is no memory file, pipe or thread.
-    pub fn new() -> io::Result<(Plugin, Self)> {
+    pub fn new() -> io::Result<(CounterPlugin, Self)> {
         let mut file = sys::memory_file::create("plumb-instruction-counter")?;
         file.write_all(PLUGIN)?;
         file.rewind()?;
@@ -73,7 +73,7 @@ impl InstructionCounter {
                 && sender.send(window).is_ok()
             {}
         });
-        Ok((Plugin { file, output }, Self { windows }))
+        Ok((CounterPlugin { file, output }, Self { windows }))
     }
 
     /// Returns the counts of the next trial, or `None` if nothing was counted. The guest requests one window

@@ -37,7 +37,9 @@ pub use guest::{ConfiguredKernel, GuestError, Image, ImageFile, Kernel, Vmlinux}
 pub use holder::Holder;
 pub use host_policy::{HostPolicy, Hours, Ports};
 pub use hypervisor::{Hypervisor, hypervisor};
-pub use instruction_counter::{FunctionInstructions, InstructionCounter, Plugin, Symbols, guest_symbols};
+pub use instruction_counter::{
+    CounterPlugin, FunctionInstructions, InstructionCounter, Symbols, guest_symbols,
+};
 pub use member::Member;
 pub use namespace::Namespace;
 pub use namespace_entry::visit;

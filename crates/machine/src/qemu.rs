@@ -40,7 +40,7 @@ use crate::{
     channel::Channel,
     error::MachineError,
     guest::{Image, Kernel},
-    instruction_counter::Plugin,
+    instruction_counter::CounterPlugin,
     last_lines::LastLines,
 };
 
@@ -67,7 +67,7 @@ pub struct Qemu {
     monitor: Option<Monitor>,
     /// The kernel parameters of a virtual hypervisor.
     nested: Option<String>,
-    counter: Option<Plugin>,
+    counter: Option<CounterPlugin>,
     running: Option<Running>,
     words: LastLines,
 }
@@ -117,7 +117,7 @@ impl Qemu {
 
     /// The guest then executes one instruction per nanosecond of its own time.
     #[must_use]
-    pub(crate) fn with_counter(mut self, plugin: Plugin) -> Self {
+    pub(crate) fn with_counter(mut self, plugin: CounterPlugin) -> Self {
         self.counter = Some(plugin);
         self
     }

@@ -52,7 +52,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "")]
     resume: Option<String>,
     /// Trials per result, overriding the scenario. With --budget or --precision, this is the maximum [default
-    /// with these flags: 20, with --count: 5]
+    /// with these flags: 20, with --count: 6]
     #[arg(long, value_name = "N", conflicts_with = "resume", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     trials: Option<u32>,
     /// Time budget for all trials, e.g. 10m. Trials are spent where the outcome is still open

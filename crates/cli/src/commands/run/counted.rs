@@ -1,7 +1,7 @@
 //! Prepares the plan of a run that counts instructions instead of measuring times.
 
 use ::scenario::{Plan, Scenario};
-use samples::{Arm, Design, RunHeader};
+use samples::{Design, RunHeader};
 use units::Nanos;
 use workload::{Direction, Placement, Schedule, Until, WorkloadSettings};
 
@@ -15,8 +15,6 @@ const WHOLE_TRIAL: Nanos = Nanos::from_secs(1 << 20);
 const LONGEST: Nanos = Nanos::from_millis(50);
 /// The default. With fewer trials, one outlier hides small changes.
 pub(super) const TRIALS: u32 = 6;
-/// The number of blocks in which the baseline is repeated, for the noise floor.
-const REPEATED: u32 = 2;
 
 /// Removes CPU pinning and the time budget, shortens trials, and makes clients and servers report only once. Fails if
 /// part of the plan cannot be counted.
@@ -36,8 +34,6 @@ pub(super) fn prepare(scenario: &Scenario, plan: &mut Plan) -> Result<(), Misuse
     }
     plan.design = Design { objective: plan.design.objective, ..Design::default() };
     plan.steps.clear();
-    plan.trials.retain(|trial| trial.arm != Arm::Again || trial.block < REPEATED);
-    (0..).zip(&mut plan.trials).for_each(|(index, trial)| trial.index = index);
     for result in &mut plan.results {
         if !can_count(&result.load) {
             return refused(format!(
@@ -106,6 +102,14 @@ mod tests {
         let scenario = Scenario::parse(name, text).expect("a scenario");
         let mut plan = Plan::expand(&scenario, 1, &PlanOptions::default());
         prepare(&scenario, &mut plan).map(|()| plan)
+    }
+
+    /// Without five repeats of the baseline, no comparison is decided.
+    #[test]
+    fn repeats_the_baseline_in_each_block() {
+        let plan = prepared("quick").expect("namespaces only");
+        let repeats = plan.trials.iter().filter(|trial| trial.arm == samples::Arm::Again);
+        assert_eq!(repeats.count(), 2 * 20, "two workloads with 20 blocks each");
     }
 
     #[test]
