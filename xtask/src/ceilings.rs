@@ -6,7 +6,7 @@ pub(crate) const CEILINGS: &[(&str, usize, &str)] = &[
     ("agent", 11811, "windows of counted runs without reports"),
     ("analysis", 154370, "the noise between runs of a result"),
     ("budgets", 2085, ""),
-    ("cli", 141208, "fewer repeats in counted runs"),
+    ("cli", 141141, "shorter warm-up of counted runs"),
     ("codecs", 18317, "numbers of iperf3 without buffering"),
     ("findings", 16377, "grades of severity"),
     ("fleet", 20384, "members reach NATS by IPv6"),
