@@ -3,23 +3,16 @@
 use crate::order::sort_descending;
 use std::collections::BTreeMap;
 
-use samples::{Disturber, ValidityWarning};
+use samples::{Disturber, Trial, ValidityWarning};
 
-use crate::{
-    observations::{Observations, is_disturbed},
-    words::list,
-};
+use crate::{observations::Observations, words::list};
 
 /// Processes that used fewer CPUs are not named, except for the busiest one.
 const NAMED: f64 = 0.05;
 const MOST_NAMED: usize = 3;
 
-/// Returns whether most trials were disturbed. If so, the result is not compared, because the other work may explain
-/// any difference.
 pub(crate) fn is_mostly_disturbed(result: &Observations<'_>) -> bool {
-    let (disturbed, all) =
-        (result.trials().filter(|trial| is_disturbed(trial)).count(), result.trials().count());
-    2 * disturbed > all
+    samples::is_mostly_disturbed(result.trials().map(Trial::is_disturbed))
 }
 
 pub(crate) fn who_disturbed<'a>(results: impl Iterator<Item = &'a Observations<'a>>) -> String {

@@ -28,8 +28,9 @@ impl Fits {
     pub(crate) fn of(measured: &[Observations<'_>]) -> Self {
         let baselines =
             measured.iter().filter(|result| result.record.baseline && !single_trial::is_imported(result));
-        let compared =
-            measured.iter().filter(|result| !result.record.baseline && !single_trial::is_imported(result));
+        let compared = measured.iter().filter(|result| {
+            !result.record.baseline && !single_trial::is_imported(result) && !result.received().is_empty()
+        });
         let family = Family::of(compared.count());
         Self {
             workloads: baselines.filter_map(|baseline| Workload::of(baseline, measured, family)).collect(),

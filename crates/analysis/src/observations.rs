@@ -3,9 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use findings::{NO_PATH, Phrase, result_label};
-use samples::{
-    Arm, BlackHole, PathRecord, ProbeKind, ResultEnd, ResultRecord, RunRecord, Trial, ValidityWarning,
-};
+use samples::{Arm, BlackHole, PathRecord, ProbeKind, ResultEnd, ResultRecord, RunRecord, Trial};
 use stats::noise;
 use workload::{Metric, StreamSettings};
 
@@ -136,7 +134,7 @@ fn of<'a>(
         .into_iter()
         .filter(|arm| samples::leaves_out_disturbed(made(*arm).map(|trial| trial.is_flawed())))
         .collect();
-    for trial in trials.iter().copied().filter(|trial| !is_unwatched(trial)) {
+    for trial in trials.iter().copied().filter(|trial| !trial.is_unwatched()) {
         if trial.is_flawed() && enough.contains(&trial.arm) {
             measured.left_out.push(trial);
             continue;
@@ -159,22 +157,9 @@ fn of<'a>(
     (!measured.points.is_empty()).then_some(measured)
 }
 
-fn is_unwatched(trial: &Trial) -> bool {
-    trial.observed.as_ref().is_some_and(|seen| seen.elapsed.0 == 0 && !seen.failed.is_empty())
-}
-
 fn metric(result: &ResultRecord, first: &Trial) -> Metric {
     if first.instructions.is_some() {
         return first.metric();
     }
     result.sent.load().map_or_else(|| first.measurement.kind().metric(), |load| load.kind().metric())
-}
-
-/// Returns whether the trial was disturbed or stalled, judging by the recorded cause and never by the value.
-pub(crate) fn is_disturbed(trial: &Trial) -> bool {
-    trial.warnings.iter().any(disturbs)
-}
-
-fn disturbs(warning: &ValidityWarning) -> bool {
-    matches!(warning, ValidityWarning::Disturbed { .. } | ValidityWarning::Stalled { .. })
 }

@@ -11,8 +11,8 @@ mod markdown;
 mod terminal;
 
 pub(crate) use csv::{
-    comparison as csv_comparison, line as csv_line, results as csv_results, trials as csv_trials,
-    unit as csv_unit, verdict as csv_verdict, word as csv_word,
+    basis as csv_basis, comparison as csv_comparison, line as csv_line, results as csv_results,
+    trials as csv_trials, unit as csv_unit, verdict as csv_verdict, word as csv_word,
 };
 pub(crate) use html::page as html;
 pub(crate) use json::json;

@@ -270,8 +270,15 @@ fn ratio_in(scale: Scale, comparison: &Comparison, confidence: Confidence) -> St
     }
 }
 
+pub(crate) const fn mark(basis: Basis) -> &'static str {
+    match basis {
+        Basis::Intervals => WITHIN,
+        Basis::Trials => "",
+    }
+}
+
 fn bracket(range: &str, interval: &Interval, basis: Basis, confidence: Confidence) -> String {
-    let mark = if basis == Basis::Intervals { WITHIN } else { "" };
+    let mark = mark(basis);
     glued(&match confidence {
         Confidence::Inline => {
             format!("({range}, {}){mark}", units::Confidence(interval.confidence))

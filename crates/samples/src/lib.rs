@@ -42,7 +42,7 @@ pub use run::{
     RunRecord, RunState, SCHEMA, ScenarioRecord, Sink, SkippedResult, UnreadablePart, VmSettings,
     WorkloadLimit,
 };
-pub use selection::leaves_out_disturbed;
+pub use selection::{is_mostly_disturbed, leaves_out_disturbed};
 pub use syscalls::{CallTimes, SyscallCount};
 pub use time::UnixMillis;
 pub use trace::{TRACE_SCHEMA, TargetKind, Trace, TraceEnd, TraceTarget, TracedProcess};

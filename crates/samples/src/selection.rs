@@ -6,15 +6,30 @@ use crate::{Trial, ValidityWarning};
 const FEWEST: usize = 5;
 
 impl Trial {
-    /// Whether other work, a stall or an early end affected the trial. Never depends on the measured value.
+    /// Whether other work or a stall affected the trial. Never depends on the measured value.
+    #[must_use]
+    pub fn is_disturbed(&self) -> bool {
+        let is_cause = |warning: &ValidityWarning| {
+            matches!(warning, ValidityWarning::Disturbed { .. } | ValidityWarning::Stalled { .. })
+        };
+        self.warnings.iter().any(is_cause)
+    }
+
+    /// Whether the observer saw nothing of the trial.
+    #[must_use]
+    pub fn is_unwatched(&self) -> bool {
+        self.observed.as_ref().is_some_and(|seen| seen.elapsed.0 == 0 && !seen.failed.is_empty())
+    }
+
+    /// Whether the trial was disturbed or ended early.
     #[must_use]
     pub fn is_flawed(&self) -> bool {
-        self.warnings.iter().any(|warning| match warning {
-            ValidityWarning::Disturbed { .. } | ValidityWarning::Stalled { .. } => true,
+        let ended_early = |warning: &ValidityWarning| match warning {
             ValidityWarning::Interrupted { .. } => true,
             ValidityWarning::OtherDuration { requested, measured } => measured.0 < requested.0 / 2,
             _ => false,
-        })
+        };
+        self.is_disturbed() || self.warnings.iter().any(ended_early)
     }
 }
 
@@ -28,6 +43,18 @@ pub fn leaves_out_disturbed(trials: impl IntoIterator<Item = bool>) -> bool {
         undisturbed += usize::from(!disturbed);
     }
     undisturbed >= FEWEST && 2 * undisturbed > all
+}
+
+/// Returns whether most of a result's trials were disturbed, given whether each was. If so, the result is not compared,
+/// because the other work may explain any difference.
+#[must_use]
+pub fn is_mostly_disturbed(trials: impl IntoIterator<Item = bool>) -> bool {
+    let (mut all, mut disturbed) = (0, 0);
+    for is_disturbed in trials {
+        all += 1;
+        disturbed += usize::from(is_disturbed);
+    }
+    2 * disturbed > all
 }
 
 #[cfg(test)]

@@ -2,11 +2,7 @@
 
 use samples::{DiscardedAttempt, RunRecord, Trial};
 
-use crate::{
-    disturbance::by,
-    observations::{Observations, is_disturbed},
-    words::count,
-};
+use crate::{disturbance::by, observations::Observations, words::count};
 
 pub(super) fn limitations(record: &RunRecord, measured: &[Observations<'_>]) -> Vec<String> {
     [left_out(measured), cut_short(measured), made_again(record)].into_iter().flatten().collect()
@@ -14,7 +10,7 @@ pub(super) fn limitations(record: &RunRecord, measured: &[Observations<'_>]) -> 
 
 fn left_out(measured: &[Observations<'_>]) -> Option<String> {
     let left_out = measured.iter().flat_map(|result| result.left_out.iter().copied());
-    let trials: Vec<&Trial> = left_out.filter(|trial| is_disturbed(trial)).collect();
+    let trials: Vec<&Trial> = left_out.filter(|trial| trial.is_disturbed()).collect();
     (!trials.is_empty()).then(|| {
         format!(
             "{} disturbed by other work ({}) could not be repeated in time and {} left out.",
@@ -27,7 +23,7 @@ fn left_out(measured: &[Observations<'_>]) -> Option<String> {
 
 fn cut_short(measured: &[Observations<'_>]) -> Option<String> {
     let left_out = measured.iter().flat_map(|result| &result.left_out);
-    let trials = left_out.filter(|trial| !is_disturbed(trial)).count();
+    let trials = left_out.filter(|trial| !trial.is_disturbed()).count();
     (trials > 0).then(|| {
         let are = if trials == 1 { "is" } else { "are" };
         format!("{} that ended early {are} left out.", count(trials, "trial"))

@@ -3,10 +3,7 @@
 use samples::Trial;
 
 use super::prelude::*;
-use crate::{
-    disturbance::{self, by},
-    observations::is_disturbed,
-};
+use crate::disturbance::{self, by};
 
 pub(crate) const RULE: Rule = Rule::measurement("disturbed", look).over(&[
     "noisy-host",
@@ -25,7 +22,7 @@ fn look(context: &Context<'_>) -> Vec<Claim> {
         .measured
         .iter()
         .flat_map(|result| result.trials())
-        .filter(|trial| is_disturbed(trial))
+        .filter(|trial| trial.is_disturbed())
         .collect();
     let all = context.measured.iter().flat_map(|result| result.trials()).count();
     if disturbed.is_empty() { Vec::new() } else { vec![finding(context, &disturbed, all)] }

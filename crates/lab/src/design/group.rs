@@ -92,7 +92,7 @@ impl Group {
 /// Separates unusable results from the others. If every result has failed trials, only results without a
 /// value are unusable. If no result has a value, none is unusable.
 fn without_the_out(seen: &Observations, results: Vec<usize>, block: u32) -> (Vec<usize>, Vec<usize>) {
-    let empty = |result: &usize| seen.blocks(*result, Arm::Measure, block).is_empty();
+    let empty = |result: &usize| !seen.has_data(*result, block);
     let silent = |result: &usize| empty(result) || seen.was_silent(*result, block);
     if !results.iter().all(silent) {
         results.into_iter().partition(silent)

@@ -51,8 +51,11 @@ impl<'a> Judged<'a> {
     }
 
     pub(super) fn judge(&self, result: usize, reference: usize) -> Option<Difference> {
-        let (result, reference) = (self.place(result)?, self.place(reference)?);
-        Some(self.fit.as_ref()?.judge(result, reference, CONFIDENCE)?.1)
+        let (place, below) = (self.place(result)?, self.place(reference)?);
+        let judged = self.fit.as_ref()?.judge(place, below, CONFIDENCE)?.1;
+        let is_disturbed =
+            [result, reference].into_iter().any(|it| self.seen.is_mostly_disturbed(it, self.block));
+        Some(if is_disturbed { Difference::Unclear } else { judged })
     }
 
     fn place(&self, result: usize) -> Option<usize> {
@@ -62,7 +65,6 @@ impl<'a> Judged<'a> {
 
 /// Excludes baselines, as the report does.
 fn family(plan: &Plan, seen: &Observations, block: u32) -> Family {
-    let is_measured = |result: &usize| !seen.blocks(*result, Arm::Measure, block).is_empty();
     let compared = (0..plan.results.len()).filter(|result| !plan.results[*result].baseline);
-    Family::of(compared.filter(is_measured).count())
+    Family::of(compared.filter(|result| seen.has_data(*result, block)).count())
 }

@@ -26,6 +26,7 @@ pub(super) struct Point {
     arm: Arm,
     metric: Metric,
     value: Option<f64>,
+    disturbed: bool,
     flawed: bool,
     cpus: Option<f64>,
 }
@@ -35,6 +36,10 @@ impl Point {
     pub(super) fn goodness(&self) -> Option<f64> {
         let logarithm = self.value.filter(|value| *value > 0.0)?.ln();
         self.metric.more_is_better().map(|more| if more { logarithm } else { -logarithm })
+    }
+
+    fn is_silent(&self) -> bool {
+        self.value.is_none_or(|value| value <= 0.0)
     }
 
     pub(super) fn efficiency(&self) -> Option<f64> {
@@ -59,7 +64,6 @@ impl Observations {
         self.indices.insert(trial.index);
         self.begun.push((trial.started.0, result));
         let metric = trial.metric();
-        let value = trial.value(metric).filter(|value| *value > 0.0);
         let disturbance =
             trial.warnings.iter().find(|warning| matches!(warning, ValidityWarning::Disturbed { .. }));
         self.disturbed.remove(&trial.index);
@@ -72,7 +76,8 @@ impl Observations {
             block: trial.block,
             arm: trial.arm,
             metric,
-            value,
+            value: trial.value(metric).filter(|_| !trial.is_unwatched()),
+            disturbed: trial.is_disturbed(),
             flawed: trial.is_flawed(),
             cpus: trial.cpu.own_cpus(),
         };
@@ -108,12 +113,21 @@ impl Observations {
         self.counted(result, arm, block).filter_map(|point| Some((point.block, point.value?))).collect()
     }
 
+    pub(super) fn has_data(&self, result: usize, block: u32) -> bool {
+        self.counted(result, Arm::Measure, block).any(|point| !point.is_silent())
+    }
+
+    pub(super) fn is_mostly_disturbed(&self, result: usize, block: u32) -> bool {
+        let usable = self.counted(result, Arm::Measure, block).filter(|point| point.value.is_some());
+        samples::is_mostly_disturbed(usable.map(|point| point.disturbed))
+    }
+
     pub(super) fn was_silent(&self, result: usize, block: u32) -> bool {
-        self.counted(result, Arm::Measure, block).any(|point| point.value.is_none())
+        self.counted(result, Arm::Measure, block).any(Point::is_silent)
     }
 
     pub(super) fn unusable(&self, result: usize) -> usize {
-        self.before(result, u32::MAX).filter(|point| point.value.is_none()).count()
+        self.before(result, u32::MAX).filter(|point| point.is_silent()).count()
     }
 
     pub(super) fn trials(&self, result: usize) -> usize {

@@ -41,7 +41,7 @@ pub(crate) const fn unit(metric: Metric) -> &'static str {
     }
 }
 
-const fn basis(basis: Basis) -> &'static str {
+pub(crate) const fn basis(basis: Basis) -> &'static str {
     match basis {
         Basis::Trials => "trials",
         Basis::Intervals => "intervals",

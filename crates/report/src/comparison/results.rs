@@ -1,4 +1,4 @@
-//! One table per workload, with each result's medians, their ratio with an interval, and the verdict.
+//! One table per workload, with each result's values, their ratio with an interval, and the verdict.
 
 use findings::{Comparison, OpenQuestion, ResultComparison, RunComparison, Verdict};
 

@@ -19,7 +19,6 @@ use crate::{
 pub(super) const COLUMNS: &[Column<LatencySummary>] = &[
     Column::new("round_trip_min", "ns", |latency| Some(latency.round_trips.min.0.to_string())),
     Column::new("round_trip_p25", "ns", |latency| at(&latency.round_trips, 0.25)),
-    Column::new("round_trip_p50", "ns", |latency| at(&latency.round_trips, 0.5)),
     Column::new("round_trip_p75", "ns", |latency| at(&latency.round_trips, 0.75)),
     Column::new("round_trip_p90", "ns", |latency| at(&latency.round_trips, 0.9)),
     Column::new("round_trip_p99", "ns", |latency| at(&latency.round_trips, 0.99)),
@@ -30,7 +29,6 @@ pub(super) const COLUMNS: &[Column<LatencySummary>] = &[
     Column::new("round_trips_lost", "", |latency| Some(latency.lost?.to_string())),
     Column::new("send_lateness_p50", "ns", |latency| at(&latency.open_loop.as_ref()?.lateness, 0.5)),
     Column::new("send_lateness_p99", "ns", |latency| at(&latency.open_loop.as_ref()?.lateness, 0.99)),
-    Column::new("since_intended_p50", "ns", |latency| at(&latency.open_loop.as_ref()?.since_intended, 0.5)),
     Column::new("since_intended_p99", "ns", |latency| at(&latency.open_loop.as_ref()?.since_intended, 0.99)),
     Column::new("since_intended_p99.9", "ns", |latency| {
         at(&latency.open_loop.as_ref()?.since_intended, 0.999)

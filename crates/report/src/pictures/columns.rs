@@ -1,17 +1,18 @@
 //! Table columns shared by several kinds of charts, named as in the CSV report.
 
-use findings::{Interval, ResultSummary};
+use findings::{Basis, Interval, ResultSummary};
 use workload::Metric;
 
 use crate::{
-    backends::{csv_unit, csv_word},
-    chart::Field,
+    backends::{csv_basis, csv_unit, csv_word},
+    chart::{Field, Key},
+    phrases,
 };
 
-pub(super) const CELL: [&str; 9] =
-    ["result", "path", "workload", "metric", "unit", "value", "low", "high", "confidence"];
+pub(super) const CELL: [&str; 10] =
+    ["result", "path", "workload", "metric", "unit", "value", "low", "high", "confidence", "interval_basis"];
 
-pub(super) fn of_result(result: &ResultSummary) -> [Field; 9] {
+pub(super) fn of_result(result: &ResultSummary) -> [Field; 10] {
     let interval = result.value.interval;
     [
         Some(result.id.clone()),
@@ -23,6 +24,7 @@ pub(super) fn of_result(result: &ResultSummary) -> [Field; 9] {
         number(interval.map(|it| it.low)),
         number(interval.map(|it| it.high)),
         number(interval.map(|it| it.confidence)),
+        interval.map(|_| csv_basis(result.value.basis).to_owned()),
     ]
 }
 
@@ -36,6 +38,20 @@ pub(super) fn values(result: &ResultSummary) -> Field {
 
 pub(super) fn ends(interval: Option<Interval>) -> Option<(f64, f64)> {
     interval.map(|interval| (interval.low, interval.high))
+}
+
+/// Explains the intervals of `what`, e.g. "value", given the data that each is based on.
+pub(super) fn interval_key(what: &str, bases: impl IntoIterator<Item = Basis>) -> Option<Key> {
+    let mut bases = bases.into_iter().peekable();
+    bases.peek()?;
+    let within = bases.any(|basis| basis == Basis::Intervals);
+    let mark = if within { format!(" ({}: within one trial)", phrases::WITHIN) } else { String::new() };
+    Some(Key::Interval(format!("{what} and interval{mark}")))
+}
+
+/// The data that each interval is based on. Skips results without an interval.
+pub(super) fn bases<'a>(results: impl IntoIterator<Item = &'a ResultSummary>) -> impl Iterator<Item = Basis> {
+    results.into_iter().filter(|result| result.value.interval.is_some()).map(|result| result.value.basis)
 }
 
 pub(super) fn is_worse(metric: Metric, difference: f64) -> bool {

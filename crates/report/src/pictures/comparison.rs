@@ -2,9 +2,9 @@
 
 use findings::{ResultComparison, RunComparison, Verdict};
 
-use super::columns::{ends, number};
+use super::columns::{ends, interval_key, number};
 use crate::{
-    backends::{csv_unit, csv_verdict as verdict_word, csv_word},
+    backends::{csv_basis, csv_unit, csv_verdict as verdict_word, csv_word},
     chart::*,
     labels,
     page::*,
@@ -30,10 +30,12 @@ pub(crate) fn chart(comparison: &RunComparison, workload: &str) -> Option<Chart>
     let mut phrase = rows.iter().map(|row| format!("{}: {}", row.label, row.text.characters()));
     let better =
         metric.more_is_better().map_or("", |more| if more { "; more is better" } else { "; less is better" });
-    let keys = [
-        (true, Key::Interval("ratio and interval".to_owned())),
-        (rows.iter().any(|row| row.band.is_some()), Key::Band("noise between runs".to_owned())),
-    ];
+    let compared = results.iter().filter_map(|result| result.comparison);
+    let bases = compared.filter(|it| it.ratio_interval.is_some()).map(|it| it.basis);
+    let has_bands = rows.iter().any(|row| row.band.is_some());
+    let keys = interval_key("ratio", bases)
+        .into_iter()
+        .chain(has_bands.then(|| Key::Band("noise between runs".to_owned())));
     Some(Chart {
         kind: KIND,
         title: format!("{workload}: {}, B/A", metric.name()),
@@ -41,7 +43,7 @@ pub(crate) fn chart(comparison: &RunComparison, workload: &str) -> Option<Chart>
         drawing: Drawing::Rows(Rows {
             axis: Axis { title: format!("B/A, {}{better}", metric.name()), scale, ticks: Ticks::Percent },
             rows,
-            keys: keys.into_iter().filter_map(|(is_there, key)| is_there.then_some(key)).collect(),
+            keys: keys.collect(),
             reference: Some(1.0),
         }),
         data: data(&results),
@@ -81,6 +83,7 @@ fn data(results: &[&ResultComparison]) -> Data {
         "ratio",
         "ratio_low",
         "ratio_high",
+        "ratio_basis",
         "noise_floor",
         "verdict",
     ]);
@@ -97,6 +100,7 @@ fn data(results: &[&ResultComparison]) -> Data {
             number(result.comparison.map(|it| it.ratio)),
             number(interval.map(|it| it.low)),
             number(interval.map(|it| it.high)),
+            result.comparison.map(|it| csv_basis(it.basis).to_owned()),
             number(result.floor),
             Some(verdict_word(result.verdict).to_owned()),
         ]);

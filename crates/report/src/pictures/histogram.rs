@@ -23,13 +23,15 @@ pub(crate) fn charts(source: &Source<'_>, wanted: impl Fn(&ResultSummary) -> boo
 }
 
 fn chart(result: &ResultSummary, named: &TitledDistribution<'_>) -> Option<Chart> {
-    of_times(format!("{}: latency of {}", result.workload, named.0), Some(&result.id), named)
+    // No median: that of all trials' times may differ from the result's value, the median trial.
+    of_times(format!("{}: latency of {}", result.workload, named.0), Some(&result.id), named, &[0.99])
 }
 
 pub(crate) fn of_times(
     title: String,
     result: Option<&String>,
     (name, times): &TitledDistribution<'_>,
+    marked: &[f64],
 ) -> Option<Chart> {
     // The last bucket contains everything above the 99.9th percentile, so its width is not meaningful.
     let (beyond, shape) = match times.buckets.as_slice() {
@@ -43,7 +45,7 @@ pub(crate) fn of_times(
     points.push((last.to.0 as f64, 0.0));
     let ends = [first.from.0.max(1) as f64, last.to.0 as f64];
     let highest = shape.iter().map(|bucket| bucket.share).fold(0.0, f64::max);
-    let marks = [0.5, 0.99].into_iter().filter_map(|share| percentiles::marked(times, share));
+    let marks = marked.iter().filter_map(|share| percentiles::marked(times, *share));
     let mut data = Data::new(["result", "distribution", "from_ns", "to_ns", "count", "share"]);
     for bucket in &times.buckets {
         let [from, to, count] = [bucket.from.0, bucket.to.0, bucket.count].map(|it| Some(it.to_string()));
@@ -83,14 +85,6 @@ pub(crate) fn of_times(
 }
 
 fn about(name: &str, times: &Distribution) -> String {
-    let at = |share: f64| times.at(share).map_or_else(|| "unknown".to_owned(), |time| time.to_string());
-    let phrase = format!(
-        "{name}: {} times from {} to {}, median {}, 99 % within {}.",
-        times.count,
-        times.min,
-        times.max,
-        at(0.5),
-        at(0.99)
-    );
-    phrase.replace(GLUE, " ")
+    let within = times.at(0.99).map(|time| format!(", 99 % within {time}")).unwrap_or_default();
+    format!("{name}: {} times from {} to {}{within}.", times.count, times.min, times.max).replace(GLUE, " ")
 }

@@ -2,7 +2,7 @@
 
 use findings::{CostBreakdown, CostStep, Difference, Findings};
 
-use super::columns::{CELL, ends, is_worse, number, of_result, values};
+use super::columns::{CELL, bases, ends, interval_key, is_worse, number, of_result, values};
 use crate::{
     chart::*,
     labels,
@@ -39,7 +39,7 @@ pub(crate) fn chart(source: &Source<'_>, breakdown: &CostBreakdown) -> Chart {
         kind: KIND,
         title: format!("Cost of each layer: {} ({})", title(breakdown), breakdown.metric.measured_in()),
         about: phrase.collect::<Vec<_>>().join("; "),
-        drawing: Drawing::Rows(Rows { axis, keys: keys(breakdown, &rows), rows, reference: None }),
+        drawing: Drawing::Rows(Rows { axis, keys: keys(findings, breakdown, &rows), rows, reference: None }),
         data: data(findings, breakdown),
         plain: Some(Bars { rows: bars }),
     }
@@ -106,7 +106,7 @@ fn row(findings: &Findings, breakdown: &CostBreakdown, step: &CostStep, bar: &Ba
     }
 }
 
-fn keys(breakdown: &CostBreakdown, rows: &[Row]) -> Vec<Key> {
+fn keys(findings: &Findings, breakdown: &CostBreakdown, rows: &[Row]) -> Vec<Key> {
     let has = |paint: Paint| rows.iter().flat_map(|row| &row.pieces).any(|piece| piece.paint == paint);
     let unclear = rows.iter().flat_map(|row| &row.pieces).any(|piece| piece.is_unclear);
     let (worse, better) = if breakdown.metric.more_is_better() == Some(false) {
@@ -120,10 +120,14 @@ fn keys(breakdown: &CostBreakdown, rows: &[Row]) -> Vec<Key> {
         (has(Paint::Better), Key::Surface(Paint::Better, better.to_owned())),
         (unclear, Key::Hatched("not significant".to_owned())),
         (rows.iter().any(|row| row.band.is_some()), Key::Band("noise floor".to_owned())),
-        (rows.iter().any(|row| row.interval.is_some()), Key::Interval("value and interval".to_owned())),
-        (rows.iter().any(|row| !row.points.is_empty()), Key::Dot("a trial".to_owned())),
     ];
-    surfaces.into_iter().filter_map(|(is_there, key)| is_there.then_some(key)).collect()
+    let results = breakdown.steps.iter().filter_map(|step| findings.result(&step.result));
+    let has_dots = rows.iter().any(|row| !row.points.is_empty());
+    let surfaces = surfaces.into_iter().filter_map(|(is_there, key)| is_there.then_some(key));
+    surfaces
+        .chain(interval_key("value", bases(results)))
+        .chain(has_dots.then(|| Key::Dot("a trial".to_owned())))
+        .collect()
 }
 
 fn data(findings: &Findings, breakdown: &CostBreakdown) -> Data {

@@ -133,8 +133,8 @@ fn data(curves: &[Vec<(f64, f64)>], timed: &[Timed<'_>]) -> Data {
 }
 
 fn phrase((name, times): &TitledDistribution<'_>) -> String {
-    let at = |share: f64| times.at(share).map_or_else(|| "unknown".to_owned(), |time| time.to_string());
-    format!("{name}: median {}, 99 % {}, longest {}", at(0.5), at(0.99), times.max).replace(GLUE, " ")
+    let within = times.at(0.99).map(|time| format!("99 % within {time}, ")).unwrap_or_default();
+    format!("{name}: {within}longest {}", times.max).replace(GLUE, " ")
 }
 
 fn percentiles(times: &Distribution) -> Vec<(f64, f64)> {

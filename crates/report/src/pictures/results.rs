@@ -2,7 +2,7 @@
 
 use findings::{Findings, ResultSummary};
 
-use super::columns::{CELL, ends, of_result, values};
+use super::columns::{CELL, bases, ends, interval_key, of_result, values};
 use crate::{chart::*, labels, page::*, phrases, sections::Source};
 
 pub(super) const KIND: &str = "results";
@@ -27,10 +27,10 @@ pub(crate) fn chart(findings: &Findings, workload: &str) -> Option<Chart> {
     let mut data = Data::new(CELL.into_iter().chain(["values"]));
     results.iter().for_each(|result| data.push(of_result(result).into_iter().chain([values(result)])));
     let mut phrase = rows.iter().map(|row| format!("{}: {}", row.label, row.text.characters()));
-    let has = |is: &dyn Fn(&Row) -> bool, key: Key| rows.iter().any(is).then_some(key);
+    let has_dots = rows.iter().any(|row| !row.points.is_empty());
     let keys = [
-        has(&|row| row.interval.is_some(), Key::Interval("value and interval".to_owned())),
-        has(&|row| !row.points.is_empty(), Key::Dot("a trial".to_owned())),
+        interval_key("value", bases(results.iter().copied())),
+        has_dots.then(|| Key::Dot("a trial".to_owned())),
     ];
     Some(Chart {
         kind: KIND,
@@ -49,7 +49,8 @@ pub(crate) fn chart(findings: &Findings, workload: &str) -> Option<Chart> {
 
 fn row(result: &ResultSummary) -> Row {
     let value = result.value.estimate;
-    let text = Text::plain(phrases::value(result.metric, value));
+    let mark = result.value.interval.map_or("", |_| phrases::mark(result.value.basis));
+    let text = Text::plain(phrases::value(result.metric, value) + mark);
     Row {
         label: labels::result_in_workload(result),
         pieces: vec![Piece { from: 0.0, to: value, paint: Paint::Value, is_unclear: false }],

@@ -3,7 +3,7 @@
 
 use findings::{Answer, ConsumerUnit, Findings, Knee, ResultSummary};
 
-use super::columns::{CELL, ends, number, of_result};
+use super::columns::{CELL, bases, ends, interval_key, number, of_result};
 use crate::{
     chart::{Mark, Spot, *},
     labels, phrases,
@@ -160,15 +160,16 @@ fn value_plot(
         let text = "recommended".to_owned();
         Some(Spot { at: (at(it.levels.get(&knee.factor)?)?, it.value), text, is_chosen: true })
     });
-    let keys =
-        || curves.iter().enumerate().map(|(number, curve)| Key::Line(number, curve.others.clone())).collect();
+    let named = curves.iter().enumerate().filter(|_| curves.len() > 1);
+    let named = named.map(|(number, curve)| Key::Line(number, curve.others.clone()));
+    let shown = curves.iter().flat_map(|curve| curve.results.iter().map(|(_, result)| *result));
     Plot {
         x,
         y,
         marks: at(&knee.level).filter(|_| !is_last).map(mark).into_iter().collect(),
         stretches: Vec::new(),
         spots: spot.into_iter().collect(),
-        keys: if curves.len() > 1 { keys() } else { Vec::new() },
+        keys: named.chain(interval_key("value", bases(shown))).collect(),
         lines,
     }
 }

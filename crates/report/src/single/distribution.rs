@@ -14,7 +14,8 @@ use crate::{
 pub(super) fn build(single: &SingleMeasurement) -> Option<Section> {
     let (named, drawn) = kind::alone(single.outcome.as_ref()?).shape()?;
     let plain = Some(bars(drawn));
-    let chart = histogram::of_times("Distribution".to_owned(), None, &(single.words.clone(), drawn));
+    let chart =
+        histogram::of_times("Distribution".to_owned(), None, &(single.words.clone(), drawn), &[0.5, 0.99]);
     let chart = chart.map(|chart| Block::Chart(Box::new(Chart { plain, ..chart })));
     let mut blocks: Vec<Block> = chart.into_iter().chain([Block::Heading("Percentiles".into())]).collect();
     blocks.extend(percentiles::tables(&named));

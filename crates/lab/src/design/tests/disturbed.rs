@@ -4,7 +4,7 @@ use samples::{Arm, Disturber};
 
 use super::*;
 
-fn disturb(trial: &mut Trial) {
+pub(super) fn disturb(trial: &mut Trial) {
     let by = vec![Disturber { process: Some("cc1".into()), cpus: 0.8 }];
     trial.warnings.push(ValidityWarning::Disturbed { share: 0.4, processes: by });
 }

@@ -4,6 +4,7 @@ use samples::Arm;
 
 use super::{
     super::{Judged, Observations},
+    disturbed::disturb,
     *,
 };
 
@@ -37,6 +38,16 @@ fn run(plan: &Plan, seed: u64, rate: impl Fn(&str) -> (f64, f64)) -> (Vec<Trial>
 
 fn trials_of(trials: &[Trial], result: &str) -> usize {
     trials.iter().filter(|trial| trial.result == result && trial.arm == Arm::Measure).count()
+}
+
+fn verdict(plan: &Plan, trials: &[Trial], workload: &str) -> stats::Difference {
+    let mut seen = Observations::default();
+    trials.iter().for_each(|trial| seen.take(plan, trial));
+    let of = |path: &str| {
+        let id = format!("{path}/{workload}");
+        plan.results.iter().position(|result| result.id.as_str() == id).expect("a result of the plan")
+    };
+    Judged::of(plan, &seen, workload, u32::MAX).judge(of("q"), of("p")).expect("a ratio")
 }
 
 #[test]
@@ -83,21 +94,33 @@ fn false_alarm_rate_is_at_most_5_percent() {
     for seed in 0..200 {
         let (trials, _) = run(&plan, seed << 40, |_| (10.0, 0.03));
         blocks += trials_of(&trials, "q/one");
-        let mut seen = Observations::default();
-        trials.iter().for_each(|trial| seen.take(&plan, trial));
         for workload in ["one", "two"] {
-            let of = |path: &str| {
-                let id = format!("{path}/{workload}");
-                plan.results.iter().position(|result| result.id.as_str() == id).expect("a result of the plan")
-            };
-            let fit = Judged::of(&plan, &seen, workload, u32::MAX);
-            let difference = fit.judge(of("q"), of("p")).expect("a ratio");
+            let difference = verdict(&plan, &trials, workload);
             judged += 1;
             alarms += usize::from(matches!(difference, stats::Difference::Lower | stats::Difference::Higher));
         }
     }
     assert!(alarms * 20 <= judged, "{alarms} of {judged}");
     assert!(blocks < 200 * 8, "{blocks} blocks in 200 runs");
+}
+
+#[test]
+fn mostly_disturbed_result_is_not_judged() {
+    let plan = plan(3);
+    let (mut trials, _) =
+        run(&plan, 1, |result| if result.starts_with('p') { (10.0, 0.01) } else { (8.0, 0.01) });
+    let of_result = |trial: &Trial| trial.result == "q/one" && trial.arm == Arm::Measure;
+    let all = trials_of(&trials, "q/one");
+    let mut verdicts = Vec::new();
+    for place in 0..all {
+        disturb(trials.iter_mut().filter(|trial| of_result(trial)).nth(place).expect("a trial"));
+        verdicts.push(verdict(&plan, &trials, "one"));
+    }
+    let unclear =
+        verdicts.iter().position(|it| *it == stats::Difference::Unclear).expect("all are disturbed");
+    assert!(2 * (unclear + 1) > all, "{verdicts:?}");
+    assert!(verdicts[unclear..].iter().all(|it| *it == stats::Difference::Unclear), "{verdicts:?}");
+    assert_eq!(verdict(&plan, &trials, "two"), stats::Difference::Lower);
 }
 
 #[test]

@@ -67,6 +67,10 @@ fn estimate<'a>(table: Results<'a>, run: &str, of: fn(&ResultComparison) -> &Est
         .column(&name("low"), "", move |row| Some(of(row.both?).interval?.low))
         .column(&name("high"), "", move |row| Some(of(row.both?).interval?.high))
         .column(&name("confidence"), "", move |row| Some(of(row.both?).interval?.confidence))
+        .column(&name("interval_basis"), "", move |row| {
+            let estimate = of(row.both?);
+            estimate.interval.map(|_| basis(estimate.basis))
+        })
         .column(&name("trials"), "", move |row| Some(of(row.both?).trials))
 }
 

@@ -18,7 +18,7 @@ pub(crate) fn results(findings: &Findings) -> String {
     by_run(of_kinds(table, &[]), findings).write(&findings.results)
 }
 
-const TRANSFER: [&str; 17] = [
+const TRANSFER: [&str; 16] = [
     "sent_bits_per_second",
     "received_bits_per_second",
     "retransmits",
@@ -27,7 +27,6 @@ const TRANSFER: [&str; 17] = [
     "rtt_under_load_ns",
     "round_trip_min_ns",
     "round_trip_p25_ns",
-    "round_trip_p50_ns",
     "round_trip_p75_ns",
     "round_trip_p90_ns",
     "round_trip_p99_ns",
@@ -38,7 +37,7 @@ const TRANSFER: [&str; 17] = [
     "round_trips_lost",
 ];
 
-const SCHEDULE: [&str; 19] = [
+const SCHEDULE: [&str; 18] = [
     "reorderings",
     "out_of_order_segments",
     "datagrams_per_second",
@@ -49,7 +48,6 @@ const SCHEDULE: [&str; 19] = [
     "jitter_ns",
     "send_lateness_p50_ns",
     "send_lateness_p99_ns",
-    "since_intended_p50_ns",
     "since_intended_p99_ns",
     "since_intended_p99.9_ns",
     "background_bits_per_second",
