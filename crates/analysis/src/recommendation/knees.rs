@@ -20,7 +20,7 @@ fn knee(sweep: &Sweep<'_>, factor: &Factor<'_>) -> Option<Knee> {
     let best: Vec<(&str, &Setting<'_>)> =
         factor.levels.iter().filter_map(|(number, label)| Some((*label, best_of(at(*number))?))).collect();
     // Pass all settings of a level, because the best one may be best by chance.
-    let goods = |number| at(number).map(|setting| setting.goods.clone()).collect();
+    let goods = |number| at(number).map(Setting::about_value).collect();
     let goods: Vec<Vec<Vec<f64>>> = factor.levels.iter().map(|(number, _)| goods(*number)).collect();
     let found = curve::plateau_of_best(&goods)?;
     let label = |index: usize| best.get(index).map(|(label, _)| (*label).to_owned());

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use findings::{ConsumerUnit, Objective};
 use samples::ResultRecord;
+use stats::describe;
 use workload::Metric;
 
 use super::{
     cpu::{self, Cpu},
     number,
 };
-use crate::{compare, fits::Fits, observations::Observations};
+use crate::{fits::Fits, observations::Observations};
 
 const FEWEST: usize = 3;
 
@@ -100,14 +101,21 @@ impl<'a> Setting<'a> {
         if self.more { self.value } else { self.value.recip() }
     }
 
+    /// Returns the trials, scaled so that their median is the shown value. Without that, a setting whose trials are
+    /// missing in slow blocks would seem faster than others.
+    pub(super) fn about_value(&self) -> Vec<f64> {
+        let by = describe::median(&self.goods).map_or(1.0, |median| self.good() / median);
+        self.goods.iter().map(|good| good * by).collect()
+    }
+
+    /// The quotient of the shown value and CPU time, and that of each trial.
     pub(super) fn efficiency(&self) -> Option<(f64, Vec<f64>)> {
         let cpu = self.cpu.as_ref()?;
+        let value = self.good() / cpu.total;
         if cpu.trials.len() != self.goods.len() {
-            let only = self.good() / cpu.total;
-            return Some((only, vec![only]));
+            return Some((value, vec![value]));
         }
-        let trials: Vec<f64> = self.goods.iter().zip(&cpu.trials).map(|(good, cpu)| good / cpu).collect();
-        Some((compare::estimate(&trials)?.estimate, trials))
+        Some((value, self.goods.iter().zip(&cpu.trials).map(|(good, cpu)| good / cpu).collect()))
     }
 
     pub(super) fn number(&self, factor: &str) -> Option<f64> {
