@@ -10,14 +10,18 @@ use crate::{
     series::Series,
 };
 
-/// Returns `None` if there are too few intervals, or if the rate jumped and thus has no single level.
-pub(crate) fn spread(series: &Series) -> Option<Spread> {
+/// Returns `None` if there are too few intervals, if the rate jumped and thus has no single level, or if intervals that
+/// the series drops differ so much from the others that `rate`, the rate of all data, is not in their interval.
+pub(crate) fn spread(series: &Series, rate: f64) -> Option<Spread> {
     let rates = &series.rates;
     if !shifts(series).is_empty() {
         return None;
     }
     // An interval that includes zero says nothing about a rate.
     let interval = stats::series::mean_estimate(rates, CONFIDENCE)?.interval.filter(|it| it.low > 0.0)?;
+    if !(interval.low..=interval.high).contains(&rate) {
+        return None;
+    }
     Some(Spread {
         interval: compare::named(interval),
         end: series.of.to_owned(),
@@ -58,9 +62,10 @@ mod tests {
     #[test]
     fn steady_rate_has_interval_and_no_shift() {
         let steady = of(&about(10e9, 20));
-        let spread = spread(&steady).expect("twenty are enough");
+        let spread = spread(&steady, 10e9).expect("twenty are enough");
         assert!(spread.interval.low > 9.8e9 && spread.interval.high < 10.2e9, "{spread:?}");
         assert_eq!((spread.intervals, spread.length, shifts(&steady)), (20, TENTH, Vec::new()));
+        assert_eq!(super::spread(&steady, 12e9), None, "other data had another rate");
     }
 
     #[test]
@@ -70,12 +75,12 @@ mod tests {
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(found[0].at, Nanos::from_millis(3200));
         assert!(found[0].before < 13e9 && found[0].after > 19e9, "{found:?}");
-        assert_eq!(spread(&jumped), None);
+        assert_eq!(spread(&jumped, 16e9), None);
     }
 
     #[test]
     fn too_few_intervals_give_no_result() {
-        assert_eq!(spread(&of(&about(1e9, 5))), None);
-        assert_eq!(spread(&of(&[])), None);
+        assert_eq!(spread(&of(&about(1e9, 5)), 1e9), None);
+        assert_eq!(spread(&of(&[]), 0.0), None);
     }
 }

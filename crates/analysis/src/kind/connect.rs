@@ -28,7 +28,8 @@ impl KindAnalysis for ConnectData {
     }
 
     fn alone(&self, series: &Series) -> Option<SingleOutcome> {
-        let rate = SingleRate { rate: self.rate()?, spread: steadiness::spread(series) };
+        let rate = self.rate()?;
+        let rate = SingleRate { rate, spread: steadiness::spread(series, rate) };
         Some(SingleOutcome::Connect(SingleConnect { rate, times: together(&[self])? }))
     }
 }

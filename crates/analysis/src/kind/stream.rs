@@ -192,16 +192,18 @@ fn length(interval: &Interval) -> Nanos {
 }
 
 fn alone(flows: &[Flow], series: &Series) -> Option<SingleStream> {
-    let spread = steadiness::spread(series);
     let both = |direction| {
         let other = |flow: &Flow| flow.direction != direction;
         flows.iter().any(other).then(|| received(flows, Some(direction))).flatten()
     };
     let receivers = || flows.iter().map(|flow| &flow.receiver);
-    let spread_of = |end: &str| spread.as_ref().filter(|spread| spread.end == end).cloned();
+    let single = |end: &str, rate| {
+        let spread = steadiness::spread(series, rate).filter(|spread| spread.end == end);
+        SingleRate { rate, spread }
+    };
     Some(SingleStream {
-        received: SingleRate { rate: received(flows, None)?, spread: spread_of("receiver") },
-        sent: sent(flows).map(|rate| SingleRate { rate, spread: spread_of("sender") }),
+        received: single("receiver", received(flows, None)?),
+        sent: sent(flows).map(|rate| single("sender", rate)),
         forward: both(Direction::Forward),
         reverse: both(Direction::Reverse),
         bytes: receivers().map(EndSeries::bytes).sum(),
