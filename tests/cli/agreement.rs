@@ -8,8 +8,8 @@ use serde_json::Value;
 use crate::stored_runs::{Csv, GOLDEN, SHORT, SILENT, SLOWED, every_run, with_run, with_uneven_run};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Printed {
-    value: f64,
+pub(crate) struct Printed {
+    pub(crate) value: f64,
     half: f64,
 }
 
@@ -18,7 +18,7 @@ struct Printed {
 const FINEST: f64 = 0.025;
 
 impl Printed {
-    fn read(text: &str) -> Option<(Self, &str)> {
+    pub(crate) fn read(text: &str) -> Option<(Self, &str)> {
         let text = text.trim_start();
         let sign = if text.starts_with('−') { -1.0 } else { 1.0 };
         let text = text.trim_start_matches(['−', '+']);
@@ -29,7 +29,7 @@ impl Printed {
         Some((Self { value: sign * value, half: 0.5 * 0.1_f64.powi(decimals as i32) }, rest))
     }
 
-    fn quantity(text: &str) -> Option<Self> {
+    pub(crate) fn quantity(text: &str) -> Option<Self> {
         let (number, rest) = Self::read(text)?;
         let unit = rest.split_whitespace().next()?.trim_end_matches([',', ';']);
         let factor = match unit {
@@ -54,7 +54,7 @@ impl Printed {
         self.half >= allowed * (1.0 - 1e-9)
     }
 
-    fn allows(self, low: f64, high: f64) -> bool {
+    pub(crate) fn allows(self, low: f64, high: f64) -> bool {
         let slack = 1e-9 * high.abs();
         self.value + self.half + slack >= low && self.value - self.half - slack <= high
     }
@@ -128,7 +128,7 @@ fn check_rows(sandbox: &Sandbox, rows: &Csv) -> usize {
     comparisons
 }
 
-fn words(format: &str, page: &str) -> String {
+pub(crate) fn words(format: &str, page: &str) -> String {
     let mut text = page.replace('\u{a0}', " ");
     match format {
         "html" => {
@@ -150,6 +150,10 @@ fn report(sandbox: &Sandbox, format: &str) -> String {
     sandbox.succeed(&["report", "latest", "--full", "--format", format]).out
 }
 
+pub(crate) fn pages(sandbox: &Sandbox) -> [(&'static str, String); 4] {
+    ["terminal", "markdown", "html", "latex"].map(|format| (format, report(sandbox, format)))
+}
+
 fn values(markdown: &str) -> Vec<String> {
     let results = markdown.split("\n## ").filter(|section| section.starts_with("Results"));
     let cells = results.flat_map(str::lines).filter(|line| line.starts_with("| **"));
@@ -160,7 +164,7 @@ fn values(markdown: &str) -> Vec<String> {
     values.collect()
 }
 
-fn list<'a>(document: &'a Value, name: &str) -> &'a [Value] {
+pub(crate) fn list<'a>(document: &'a Value, name: &str) -> &'a [Value] {
     document[name].as_array().map_or(&[], Vec::as_slice)
 }
 
@@ -249,8 +253,7 @@ pub(crate) fn numbers_agree_in_every_format() {
     for sandbox in every_run() {
         let rows = Csv::reported(&sandbox, "csv");
         comparisons += check_rows(&sandbox, &rows);
-        let pages =
-            ["terminal", "markdown", "html", "latex"].map(|format| (format, report(&sandbox, format)));
+        let pages = pages(&sandbox);
         let findings = sandbox.findings("latest");
         steps += check_steps(&findings);
         check_counts(&findings, &pages);

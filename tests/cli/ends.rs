@@ -14,14 +14,14 @@ use super::{free_port, sandbox};
 /// The CPU time that a client uses before sending.
 const WELL_BEGUN: Duration = Duration::from_millis(500);
 
-struct Server {
-    child: Child,
+pub(crate) struct Server {
+    pub(crate) child: Child,
     port: String,
     log: String,
 }
 
 impl Server {
-    fn start(sandbox: &Sandbox, options: &[&str]) -> Self {
+    pub(crate) fn start(sandbox: &Sandbox, options: &[&str]) -> Self {
         let port = free_port();
         let log = sandbox.file(&format!("{port}.log"), "");
         let to = || Stdio::from(File::create(&log).expect("the sandbox can be written"));
@@ -41,7 +41,7 @@ impl Server {
         self.log().contains(words)
     }
 
-    fn words<'a>(&'a self, words: &[&'a str]) -> Vec<&'a str> {
+    pub(crate) fn words<'a>(&'a self, words: &[&'a str]) -> Vec<&'a str> {
         [words, &["127.0.0.1", "-p", &self.port]].concat()
     }
 }

@@ -12,6 +12,7 @@ use plumb_tests::{Case, Need, Sandbox, run, wait_until};
 mod agreement;
 mod compare;
 mod config;
+mod contradictions;
 mod ends;
 mod fallback;
 mod hostile;
@@ -31,7 +32,7 @@ mod variants;
 mod watch;
 
 fn main() -> ExitCode {
-    run(&[CASES, other_users::CASES, judges::CASES].concat())
+    run(&[CASES, contradictions::CASES, other_users::CASES, judges::CASES].concat())
 }
 
 const CASES: &[Case] = &[

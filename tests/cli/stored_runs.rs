@@ -61,8 +61,12 @@ pub(crate) fn with_uneven_run() -> Sandbox {
         let of_block = [1.0, 0.7, 1.3, 0.8, 1.1, 0.9][block as usize];
         scale(&mut trial["measurement"], "bytes", left * own * of_block);
     }
+    with_record(&record)
+}
+
+pub(crate) fn with_record(record: &Value) -> Sandbox {
     let sandbox = sandbox();
-    let _ = sandbox.succeed(&["runs", "import", &sandbox.file("uneven.json", &record.to_string())]);
+    let _ = sandbox.succeed(&["runs", "import", &sandbox.file("run.json", &record.to_string())]);
     sandbox
 }
 
