@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 use workload::LatencyHistogram;
 
 use crate::{
-    agreement::{Printed, list, pages, words},
+    agreement::{list, pages},
     ends::Server,
+    printed::{Printed, words},
     sandbox,
     stored_runs::{Csv, GOLDEN, SHORT, SILENT, SLOWED, raw, scale, with_record},
 };
@@ -105,7 +106,6 @@ fn check_has_no_interval(sandbox: &Sandbox) {
         assert_eq!((&value["trials"], &value["interval"]), (&json!(1), &Value::Null), "{result}");
     }
     for (format, page) in pages(sandbox) {
-        let page = words(format, &page);
         assert_eq!(intervals(&page), Vec::<[f64; 2]>::new(), "{format}: {page}");
     }
     let rows = Csv::reported(sandbox, "csv");
@@ -179,7 +179,6 @@ fn interval_of_an_imported_trial_is_marked_and_positive() {
         let value = &sandbox.findings("latest")["results"][0]["value"];
         assert_eq!((&value["trials"], value["interval"].is_object()), (&json!(1), has_interval), "{value}");
         for (format, page) in pages(&sandbox) {
-            let page = words(format, &page);
             assert_eq!(!intervals(&page).is_empty(), has_interval, "{format}: {page}");
             assert!(intervals(&page).iter().all(|[low, _]| *low > 0.0), "{format}: {page}");
             assert_eq!(page.contains("*: within one trial"), has_interval, "{format}: {page}");
@@ -319,7 +318,6 @@ fn result_has_one_median_in_every_format() {
     let shown = format!("{:.1} µs", value / 1e3);
     let pooled = format!("{:.0} µs", pooled.quantile(0.5).expect("times").0 as f64 / 1e3);
     for (format, page) in pages(&sandbox) {
-        let page = words(format, &page);
         assert!(page.contains(&shown), "{shown} is not in {format}");
         assert!(!page.contains(&pooled), "{pooled}, not {shown}, is in {format}");
     }
@@ -381,7 +379,7 @@ fn before(text: &str, suffix: &str) -> Vec<Printed> {
     let parts: Vec<&str> = text.split(suffix).collect();
     let quantity = |part: &&str| {
         let start = part.rmatch_indices(' ').nth(1).map_or(0, |(at, _)| at + 1);
-        Printed::quantity(&part[start..]).expect(text)
+        Printed::quantity(&part[start..]).expect(text).0
     };
     parts[..parts.len() - 1].iter().map(quantity).collect()
 }
@@ -443,7 +441,7 @@ fn rankings_follow_the_printed_numbers() {
     assert!(printed.len() == 2 && printed[0].value >= printed[1].value, "{text}");
     for (printed, id) in printed.iter().zip([best, other]) {
         let quotient = sweep.per_cpu(id);
-        assert!(printed.allows(quotient, quotient), "{text}: {quotient}");
+        assert!(printed.rounds(quotient), "{text}: {quotient}");
     }
 
     let sweep = Sweep::of([1.0, 0.7, 1.3, 0.8, 1.1, 0.9]);
@@ -455,6 +453,6 @@ fn rankings_follow_the_printed_numbers() {
     );
     let (_, text) = sweep.reason("max", "highest of 3 settings");
     let highest = text.strip_prefix("The highest of 3 settings is ").unwrap_or(&text);
-    assert!(Printed::quantity(highest).expect(&text).allows(values[1], values[1]), "{text}: {values:?}");
+    assert!(Printed::quantity(highest).expect(&text).0.rounds(values[1]), "{text}: {values:?}");
     sweep.check_knee();
 }

@@ -22,6 +22,7 @@ mod kept;
 mod memory;
 mod other_users;
 mod plot;
+mod printed;
 mod rights;
 mod shared_store;
 mod shells;
@@ -122,6 +123,11 @@ const CASES: &[Case] = &[
         name: "numbers_agree_in_every_format",
         needs: &[],
         test: agreement::numbers_agree_in_every_format,
+    },
+    Case {
+        name: "compared_runs_agree_in_every_format",
+        needs: &[],
+        test: agreement::compared_runs_agree_in_every_format,
     },
     Case {
         name: "silent_slowed_and_missing_trials_leave_their_comparisons",

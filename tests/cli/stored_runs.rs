@@ -1,6 +1,8 @@
 //! Sandboxes with stored runs.
 
-use plumb_tests::Sandbox;
+use std::collections::BTreeMap;
+
+use plumb_tests::{Random, Sandbox};
 use serde_json::Value;
 
 use crate::sandbox;
@@ -11,7 +13,7 @@ pub(crate) const KINDS: &str = "tests/cli/records/kinds.run.json.gz";
 const DIRECTIONS: &str = "tests/cli/records/directions.run.json.gz";
 pub(crate) const GOLDEN: &str = "crates/analysis/tests/golden/egress.run.json";
 
-const IMPORTS: [&[&str]; 7] = [
+const IMPORTS: [&[&str]; 8] = [
     &["iperf3/tcp.client.json", "iperf3/tcp.server.json"],
     INTERRUPTED,
     &["iperf3/udp.client.json"],
@@ -19,6 +21,7 @@ const IMPORTS: [&[&str]; 7] = [
     &["sockperf-tcp-full-rtt-log.csv"],
     &["queues-and-channels.md"],
     &["vxlan.md"],
+    &["vmm-comparison.md"],
 ];
 const INTERRUPTED: &[&str] = &["iperf3/interrupted.client.txt"];
 
@@ -46,27 +49,66 @@ pub(crate) const SHORT: &str = "pod-to-target/bulk/underlay-offload=on/vxlan-off
 
 /// Blocks that differ by up to 30 %, with one silent, one slowed and one missing trial.
 pub(crate) fn with_uneven_run() -> Sandbox {
-    let mut record: Value = serde_json::from_str(&raw(GOLDEN)).expect("JSON");
-    record["header"]["id"] = "uneven".into();
-    let trials = record["trials"].as_array_mut().expect("trials");
-    trials.retain(|trial| (trial["result"] != SHORT) || trial["block"] != 1);
-    for trial in trials {
-        let (block, index) = (trial["block"].as_u64().expect("a block"), trial["index"].as_u64());
-        let own = 1.0 + 0.01 * (index.expect("an index") * 5 % 7) as f64;
-        let left = match (trial["result"].as_str().expect("a result"), block) {
+    with_record(&scaled("uneven", |result, block, index| {
+        let own = 1.0 + 0.01 * (index * 5 % 7) as f64;
+        let left = match (result, block) {
+            (SHORT, 1) => return None,
             (SILENT, 2) => 0.0,
             (SLOWED, 3) => 0.3,
             _ => 1.0,
         };
-        let of_block = [1.0, 0.7, 1.3, 0.8, 1.1, 0.9][block as usize];
-        scale(&mut trial["measurement"], "bytes", left * own * of_block);
-    }
-    with_record(&record)
+        Some(left * own * [1.0, 0.7, 1.3, 0.8, 1.1, 0.9][block as usize])
+    }))
+}
+
+/// The golden run with the bytes of each trial multiplied by a factor of its result, block and index. Leaves out trials
+/// without a factor.
+fn scaled(id: &str, mut factor: impl FnMut(&str, u64, u64) -> Option<f64>) -> Value {
+    let mut record: Value = serde_json::from_str(&raw(GOLDEN)).expect("JSON");
+    record["header"]["id"] = id.into();
+    record["trials"].as_array_mut().expect("trials").retain_mut(|trial| {
+        let number = |name: &str| trial[name].as_u64().expect("a number");
+        let by = factor(trial["result"].as_str().expect("a result"), number("block"), number("index"));
+        scale(&mut trial["measurement"], "bytes", by.unwrap_or_default());
+        by.is_some()
+    });
+    record
+}
+
+const SEEDS: std::ops::RangeInclusive<u32> = 1..=6;
+
+/// Runs with random values, block effects and scatter, with silent, slowed and missing trials, and with one result that
+/// ended early.
+pub(crate) fn varied_runs() -> impl Iterator<Item = Sandbox> {
+    SEEDS.map(|seed| with_record(&varied(seed)))
+}
+
+pub(crate) fn varied(seed: u32) -> Value {
+    let mut random = Random::of(seed * 7919);
+    let _ = random.fraction();
+    let (level, scatter) = (10_f64.powf(3.0 * random.fraction() - 2.0), random.one_of(&[0.001, 0.02, 0.2]));
+    let blocks: Vec<f64> = (0..6).map(|_| 1.0 + 0.4 * (random.fraction() - 0.5)).collect();
+    let ended = random.one_of(&[SILENT, SLOWED, SHORT]);
+    let mut results = BTreeMap::new();
+    let mut record = scaled(&format!("varied-{seed}"), |result, block, _| {
+        let own = *results.entry(result.to_owned()).or_insert_with(|| 0.5 + 2.0 * random.fraction());
+        let left = match random.below(40) {
+            0 => return None,
+            1 => 0.0,
+            2 => 0.3,
+            _ => 1.0,
+        };
+        let noise = 1.0 + scatter * (random.fraction() - 0.5);
+        let is_kept = result != ended || block < 3;
+        is_kept.then_some(left * level * own * blocks[block as usize] * noise)
+    });
+    record["ends"] = serde_json::json!([{ "result": ended, "reason": { "kind": "clear" }, "trials": 3 }]);
+    record
 }
 
 pub(crate) fn with_record(record: &Value) -> Sandbox {
     let sandbox = sandbox();
-    let _ = sandbox.succeed(&["runs", "import", &sandbox.file("run.json", &record.to_string())]);
+    let _ = sandbox.succeed(&["runs", "import", &sandbox.file("record.json", &record.to_string())]);
     sandbox
 }
 
@@ -100,7 +142,7 @@ pub(crate) struct Csv {
 }
 
 impl Csv {
-    fn read(text: &str) -> Self {
+    pub(crate) fn read(text: &str) -> Self {
         let mut lines = text.split_terminator("\r\n").map(fields);
         Self { head: lines.next().expect("a head"), rows: lines.collect() }
     }

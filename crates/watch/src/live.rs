@@ -169,7 +169,16 @@ mod tests {
         let page = report::render(&findings, None, report::Format::Markdown, &report::Options::default());
         let page = page.replace('\u{a0}', " ");
         for (live, result) in results.iter().zip(&findings.results) {
-            assert!(page.contains(&live.value), "{} is not in {page}", live.value);
+            let shown = format!("{} ({})", live.value, live.range.as_deref().expect("an interval"));
+            let path = format!("| **{}**", result.path);
+            let mut rows = page.lines().filter(|line| line.starts_with(&path) && line.contains(&shown));
+            let judgement = live.step.as_ref().map(|step| step.judgement);
+            let judged = [
+                ("not significant", judgement == Some(report::Judgement::NotSignificant)),
+                ("unclear", judgement == Some(report::Judgement::Unclear)),
+            ];
+            let is_same = |row: &str| judged.iter().all(|(word, is_shown)| row.contains(word) == *is_shown);
+            assert!(rows.any(is_same), "{live:?} is not in {page}");
             let is_baseline =
                 |(_, it): &(_, &findings::ResultSummary)| it.baseline && it.workload == result.workload;
             let baseline = results.iter().zip(&findings.results).find(is_baseline).expect("a baseline").0;
