@@ -47,7 +47,7 @@ pub(crate) const CASES: &[Case] = &[
     },
 ];
 
-/// Gbit/s of 21 intervals, three of them far above the others. A symmetric interval of the mean includes zero.
+/// Gbit/s of 21 intervals, three far above the others. A symmetric interval of the mean includes zero.
 fn bursts() -> impl Iterator<Item = f64> {
     (0..21).map(|at| if [0, 1, 13].contains(&at) { 60.0 } else { 0.2 * f64::from(at * 7 % 5 + 1) })
 }
@@ -195,7 +195,7 @@ fn golden(id: &str) -> Value {
 const SIZES: &str = "[factors.message]\nvary = \"message\"\nvalues = [\"128KiB\", 512, \"4KiB\"]\n";
 const DISTURBED: &str = "wire/throughput/message=512";
 
-/// What happens to the trial of the disturbed result in each block: its rate, and whether other work disturbs it.
+/// The disturbed result in each block: its rate, and whether other work disturbs the trial.
 type Trials = &'static [(f64, bool)];
 
 /// Returns an unfinished run that spends its trials on undecided comparisons. Other results differ clearly.
@@ -232,7 +232,7 @@ fn set_rate(trial: &mut Value, rate: f64) {
     }
 }
 
-/// Returns the ID of each result whose comparisons were decided, according to the section on the choice of trials.
+/// Returns the IDs of results with decided comparisons, as reported by the section on the choice of trials.
 fn check_decided(sandbox: &Sandbox) -> Vec<String> {
     let findings = sandbox.findings("latest");
     let results = list(&findings, "results");
@@ -374,7 +374,7 @@ fn median(values: &Value) -> f64 {
     (values[(values.len() - 1) / 2] + values[values.len() / 2]) / 2.0
 }
 
-/// Returns the quantities that stand before `suffix`, such as 5.00 Gbit/s in `5.00 Gbit/s per CPU`.
+/// Returns the quantities before `suffix`, e.g. 5.00 Gbit/s in `5.00 Gbit/s per CPU`.
 fn before(text: &str, suffix: &str) -> Vec<Printed> {
     let parts: Vec<&str> = text.split(suffix).collect();
     let quantity = |part: &&str| {

@@ -10,7 +10,7 @@ pub(crate) struct Printed {
 /// The minimum is one decimal of a change from 1.00 to 1.99.
 const FINEST: f64 = 1.0 / 60.0;
 
-/// Stands for an escaped pipe.
+/// Replaces an escaped pipe.
 const PIPE: &str = "\u{1}";
 
 impl Printed {

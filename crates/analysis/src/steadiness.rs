@@ -10,8 +10,8 @@ use crate::{
     series::Series,
 };
 
-/// Returns `None` if there are too few intervals, if the rate jumped and thus has no single level, or if intervals that
-/// the series drops differ so much from the others that `rate`, the rate of all data, is not in their interval.
+/// Returns `None` if there are too few intervals, if the rate jumped and thus has no single level, or if the interval
+/// excludes `rate`, the rate of all data. The last happens if the series drops intervals with an unusual rate.
 pub(crate) fn spread(series: &Series, rate: f64) -> Option<Spread> {
     let rates = &series.rates;
     if !shifts(series).is_empty() {

@@ -1,7 +1,7 @@
 //! Selects the next trial, and decides when to stop measuring a result. The choice is a pure function of the
 //! plan and the finished trials, so a resumed run makes the same choices.
 //!
-//! The plan is the full matrix. At the start of each block, the design judges all groups of results based on
+//! The plan is the full matrix. At the start of each block, the design judges all groups of results by
 //! the earlier blocks, and continues with the results that can still change the answer. It does not use a
 //! clock.
 

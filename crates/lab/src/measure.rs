@@ -40,7 +40,7 @@ struct Attempt {
 }
 
 impl TrialRunner<'_> {
-    /// Runs all trials at the same time. If a process stalls or a probe fails in one of them, all are
+    /// Runs all trials at the same time. If a process stalls or a probe fails in one trial, all are
     /// repeated together, because a trial on its own would measure something else.
     pub(crate) fn measure(
         &mut self,

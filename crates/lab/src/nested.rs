@@ -29,7 +29,7 @@ use crate::{
 };
 
 const NAME: &str = "hypervisor";
-/// How long a booted hypervisor may be silent. Its guests are emulated and boot slowly, sometimes twice.
+/// The longest silence of a booted hypervisor. Its guests are emulated and boot slowly, sometimes twice.
 const PATIENCE: Duration = Duration::from_secs(600);
 /// The same limit for slow or busy machines, as a multiple of the hypervisor's own boot time.
 const BOOTS: u32 = 40;

@@ -185,7 +185,7 @@ fn missing_results(request: &Request<'_>, missing: &MissingCapabilities<'_>) -> 
     found.collect()
 }
 
-/// With many hosts, lost hosts and broken paths are left out as long as any path remains.
+/// With many hosts, continues without lost hosts and broken paths until no path remains.
 fn check_paths(
     request: &Request<'_>,
     runner: &mut TrialRunner<'_>,

@@ -13,7 +13,7 @@ use workload::{
 
 /// The minimum fraction of stolen CPU time for a warning.
 const STOLEN: f64 = 0.02;
-/// How far the duration of a trial may deviate from the requested one, as a fraction.
+/// Maximum deviation from the requested duration of a trial, as a fraction.
 const TOLERANCE: f64 = 0.1;
 /// Gaps shorter than this are ordinary scheduling delays.
 const SHORTEST_STALL: Nanos = Nanos::from_millis(100);

@@ -101,14 +101,14 @@ impl<'a> Setting<'a> {
         if self.more { self.value } else { self.value.recip() }
     }
 
-    /// Returns the trials, scaled so that their median is the shown value. Without that, a setting whose trials are
-    /// missing in slow blocks would seem faster than others.
+    /// Returns the trials, scaled to make the shown value their median. Otherwise, a setting without trials in slow
+    /// blocks would seem faster than others.
     pub(super) fn about_value(&self) -> Vec<f64> {
         let by = describe::median(&self.goods).map_or(1.0, |median| self.good() / median);
         self.goods.iter().map(|good| good * by).collect()
     }
 
-    /// The quotient of the shown value and CPU time, and that of each trial.
+    /// Returns the shown value per CPU, and the same for each trial.
     pub(super) fn efficiency(&self) -> Option<(f64, Vec<f64>)> {
         let cpu = self.cpu.as_ref()?;
         let value = self.good() / cpu.total;

@@ -44,7 +44,7 @@ pub fn forecast(plan: &Plan) -> Option<Forecast> {
     })
 }
 
-/// Returns how many trials per result are needed to establish a difference. Returns `None` if the plan has
+/// Returns the number of trials per result needed to establish a difference. Returns `None` if the plan has
 /// enough trials or only one result.
 #[must_use]
 pub fn trials_lacking(plan: &Plan) -> Option<u32> {

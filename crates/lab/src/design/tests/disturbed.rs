@@ -1,4 +1,4 @@
-//! Tests which disturbed trials are repeated and how often, including after the run is resumed.
+//! Tests the repetition of disturbed trials, including after the run is resumed.
 
 use samples::{Arm, Disturber};
 

@@ -1,4 +1,4 @@
-//! Tests `until_clear`: which results are selected, when the run ends, and how many false alarms occur.
+//! Tests `until_clear`: the selection of results, the end of the run, and the rate of false alarms.
 
 use samples::Arm;
 
@@ -64,7 +64,7 @@ fn adds_blocks_only_for_undecided_workloads() {
     }
     let clear = ends.iter().filter(|end| end.reason == EndReason::Clear).map(|end| end.result.as_str());
     assert!(clear.collect::<BTreeSet<_>>().is_superset(&BTreeSet::from(["p/one", "q/one"])), "{ends:?}");
-    // The noise floor needs as many pairs as the comparison.
+    // The noise floor needs the same number of pairs as the comparison.
     let again =
         |result| trials.iter().filter(|trial| trial.result == result && trial.arm == Arm::Again).count();
     assert_eq!(again("p/two"), trials_of(&trials, "p/two"));
