@@ -456,9 +456,7 @@ fn check_compared_rows(comparison: &Value, table: &Table) -> usize {
                 let is_own = value(a).rounds(number(&it["a"]["estimate"]))
                     && value(b).rounds(number(&it["b"]["estimate"]))
                     && ratio.rounds(it["comparison"]["ratio"].as_f64().unwrap_or_default());
-                is_own
-                    && (word.contains(text(it, "verdict"))
-                        || (word == "within noise" && it["verdict"] == "same"))
+                is_own && word.contains(text(it, "verdict"))
             });
             assert!(same, "{row:?}: {comparison}");
             checked += 1;

@@ -26,9 +26,8 @@ pub(super) fn is_same(ratio: &Estimate, floor: f64, runs: &Learned) -> bool {
 
 pub(super) fn left_open((low, high): (Phrase, Phrase), runs: &Learned) -> String {
     format!(
-        "Based on the trials alone, the ratio is {low} to {high}. `same` means that the difference is \
-         within the \
-         noise between the {} runs of this scenario, {}.",
+        "The ratio is {low} to {high}. `same` means that the difference is within the noise between the {} runs of \
+         this scenario, {}.",
         runs.runs,
         percent(runs.relative)
     )

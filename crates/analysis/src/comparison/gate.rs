@@ -156,7 +156,8 @@ fn change(result: &ResultComparison) -> Option<Interval> {
     let (low, high) = (interval.low * scale, interval.high * scale);
     let interval = Interval { low, high, confidence: interval.confidence };
     let ratio = Estimate { value: comparison.ratio * scale, interval: Some(interval) };
-    let change = ab::change(&ratio, result.floor?)?;
+    // The interval of a few trials does not include the noise between runs.
+    let change = if result.p.is_some() { interval } else { ab::change(&ratio, result.floor?)? };
     Some(if more {
         change
     } else {

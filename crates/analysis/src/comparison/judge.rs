@@ -171,7 +171,8 @@ impl<'m> Look<'m> {
             }
             (other, _) => compare::converted(other),
         };
-        Some(compare::comparison(&judged.ratio, difference, self.values[0]?.estimate))
+        let shown = stats::Estimate { interval: ab::change(&judged.ratio, floor), ..judged.ratio };
+        Some(compare::comparison(&shown, difference, self.values[0]?.estimate))
     }
 
     /// Judges by a tolerance, because there are too few trials to estimate their noise.
@@ -312,18 +313,13 @@ impl<'m> Look<'m> {
         }
         let noise = percent(self.floor.unwrap_or(ALLOWANCE));
         let apart = !(interval.low..=interval.high).contains(&1.0);
-        match p {
-            Some(p) if p > ab::MOST_P && apart => format!(
+        match p.filter(|p| apart && *p > ab::MOST_P) {
+            Some(p) => format!(
                 "This may be due to chance: with this many results and trials, the probability of a difference \
                  this large is {}.",
                 percent(p)
             ),
-            _ if apart => format!(
-                "Based on the trials, B is {low} to {high} of A, but two runs of the same setup may differ \
-                 by {noise}, so \
-                 this may be noise."
-            ),
-            _ => {
+            None => {
                 format!("With {noise} noise, B is {low} to {high} of A; more trials would narrow this range.")
             }
         }

@@ -16,14 +16,15 @@ struct DominantStep<'a> {
     result: &'a ResultSummary,
     latency_breakdown: &'a LatencyBreakdown,
     step: &'a StepSummary,
-    share: Above,
+    /// Whether the share exceeds [`MUCH`] in enough trials.
+    sure: bool,
 }
 
 /// Makes one finding per dominant step, about the result in which the step takes longest. The wake-ups at both ends
 /// count as one step.
 fn look(context: &Context<'_>) -> Vec<Claim> {
     let mut found: Vec<DominantStep<'_>> = context.findings.results.iter().flat_map(dominated).collect();
-    sort_descending(&mut found, |one| one.share.estimate);
+    sort_descending(&mut found, |one| one.step.share);
     let mut named: Vec<&str> = Vec::new();
     let mut claims = Vec::new();
     for worst in &found {
@@ -48,25 +49,26 @@ fn dominated(result: &ResultSummary) -> Vec<DominantStep<'_>> {
     else {
         return Vec::new();
     };
-    let found = latency_breakdown.steps.iter().filter_map(|step| {
-        let share = significance::above(&step.by_trial, MUCH)?;
-        Some(DominantStep { result, latency_breakdown, step, share })
+    let large = latency_breakdown.steps.iter().filter(|step| step.share > MUCH);
+    let found = large.filter_map(|step| {
+        let Above { sure, .. } = significance::above(&step.by_trial, MUCH)?;
+        Some(DominantStep { result, latency_breakdown, step, sure })
     });
     found.collect()
 }
 
 fn finding(worst: &DominantStep<'_>, alike: &[&DominantStep<'_>]) -> Claim {
-    let DominantStep { result, step, share, .. } = worst;
+    let DominantStep { result, step, sure, .. } = worst;
     let alternatives: Vec<String> = alike
         .iter()
         .filter(|other| other.result.id == result.id && other.step.start.total_cmp(&step.start).is_ne())
-        .map(|other| format!("Next: {}, {}.", other.step.label, percent(other.share.estimate)))
+        .map(|other| format!("Next: {}, {}.", other.step.label, percent(other.step.share)))
         .collect();
     // Wake-ups are caused by idle CPUs, not by the path.
     let is_fault = step.kind != StepKind::Wakeup;
     Claim::new(
-        Severity::warning_if(share.sure && is_fault),
-        phrase!["One step takes ", percent(share.estimate), " of the round trip of ", *result],
+        Severity::warning_if(*sure && is_fault),
+        phrase!["One step takes ", percent(step.share), " of the round trip of ", *result],
     )
     .detail(phrase![format!("{} (", step.label), place(step), ")"])
     .further(meaning(step))
@@ -122,14 +124,14 @@ const fn meaning(step: &StepSummary) -> &'static str {
 }
 
 fn evidence(dominated: &DominantStep<'_>) -> Evidence {
-    let DominantStep { result, latency_breakdown, step, share } = dominated;
+    let DominantStep { result, latency_breakdown, step, .. } = dominated;
     Evidence::new(format!("{} in {}", step.label, result.label))
         .text("median ")
         .time(step.p50)
         .text(", p99 ")
         .time(step.p99)
         .text(", ")
-        .share(share.estimate)
+        .share(step.share)
         .text(" of the round trip; ")
         .text(count(latency_breakdown.followed, "round trip"))
         .text(" followed")

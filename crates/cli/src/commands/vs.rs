@@ -16,8 +16,8 @@ use crate::{contest::Sides, exit::Exit, failure::Misuse, global_flags::GlobalFla
 
 #[derive(Debug, Args)]
 pub(crate) struct VsArgs {
-    /// The reference: SCENARIO:SETTING, or a server's HOST[:PORT]. SETTING is a path, a workload, FACTOR=LEVEL or
-    /// several of these, separated by commas
+    /// The reference: SCENARIO:SETTING, or a server's HOST[:PORT]. SETTING is a path, FACTOR=LEVEL or several of
+    /// these, separated by commas, and optionally a workload
     a: String,
     /// The setting or server to compare, in the same form
     b: String,

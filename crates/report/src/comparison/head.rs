@@ -10,7 +10,11 @@ pub(super) fn build(comparison: &RunComparison) -> Option<Section> {
     lines.extend(noise(comparison).map(|noise| ("Noise".to_owned(), noise.into())));
     let same = comparison.results.iter().filter(|result| result.verdict == Verdict::Same);
     let bounds = range(same.filter_map(|result| result.same_within));
-    lines.extend(bounds.map(|bounds| ("Same".to_owned(), format!("differences up to {bounds}").into())));
+    lines.extend(
+        bounds.map(|bounds| {
+            ("Same".to_owned(), format!("means that any difference is at most {bounds}").into())
+        }),
+    );
     // Below a gate's verdict, the runs need a heading.
     let title = comparison.gate.as_ref().map(|_| "Runs".into());
     Some(Section { title, depth: Depth::Always, blocks: vec![Block::KeyValues(lines)] })

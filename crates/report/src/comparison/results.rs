@@ -32,18 +32,11 @@ fn verdict(result: &ResultComparison) -> Text {
     let phrase = match (result.verdict, learned) {
         (Verdict::Better, _) => "better".to_owned(),
         (Verdict::Worse, _) => "worse".to_owned(),
-        // The trials of A and B differ significantly, but by less than the noise between runs.
-        (Verdict::Same, _) if differs(result) => "within noise".to_owned(),
         (Verdict::Same, Some(floor)) => format!("same within {}", glued(&noise(floor))),
         (Verdict::Same, None) => "same within noise".to_owned(),
         (Verdict::Unknown, _) => "unknown".to_owned(),
     };
     Text::of(tone(result.verdict), phrase)
-}
-
-fn differs(result: &ResultComparison) -> bool {
-    let interval = result.comparison.and_then(|comparison| comparison.ratio_interval);
-    interval.is_some_and(|interval| interval.low > 1.0 || interval.high < 1.0)
 }
 
 fn noise(floor: f64) -> String {

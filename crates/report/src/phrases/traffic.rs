@@ -7,7 +7,7 @@ use super::{count, grouped};
 use crate::text::glued;
 
 pub(crate) fn window(range: (Bytes, Bytes)) -> String {
-    format!("{} → {}", kilobytes(range.0), kilobytes(range.1))
+    format!("{} to {}", range.0, range.1)
 }
 
 pub(crate) fn retransmits(tcp: &TcpSummary) -> String {
@@ -44,18 +44,13 @@ pub(crate) fn middle_and_tail(times: &Distribution) -> String {
     format!("median {}, p99 {}", at(0.5), at(0.99))
 }
 
-fn kilobytes(bytes: Bytes) -> String {
-    let kib = bytes.0 as f64 / 1024.0;
-    if kib < 10_000.0 { format!("{kib:.0}K") } else { format!("{:.1}M", kib / 1024.0) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn formats_congestion_windows() {
-        assert_eq!(window((Bytes(321 * 1024), Bytes(388 * 1024))), "321K → 388K");
-        assert_eq!(window((Bytes(1448), Bytes(20 << 20))), "1K → 20.0M");
+        assert_eq!(window((Bytes(321 * 1024), Bytes(388 * 1024))), "321 KiB to 388 KiB");
+        assert_eq!(window((Bytes(1448), Bytes(20 << 20))), "1.41 KiB to 20.0 MiB");
     }
 }

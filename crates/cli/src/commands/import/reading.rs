@@ -66,7 +66,7 @@ pub(super) fn refusal(unreadable: &[UnreadableFile], of: usize) -> Misuse {
         hint += "; --skip-unreadable imports the other files";
     }
     if unreadable.iter().any(|file| file.is_unknown) {
-        hint = format!("{hint}; supported formats: {KNOWN}");
+        hint = format!("{hint}; supported formats: {KNOWN}; for plumb's own runs, use `plumb runs import`");
     }
     Misuse::new(message).hint(hint)
 }

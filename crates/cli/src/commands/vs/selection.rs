@@ -35,7 +35,9 @@ impl Selection {
         }
         if results.is_empty() {
             let misuse = Misuse::new(format!("`{}` and `{}` have no workload in common", sides[0], sides[1]));
-            return Err(misuse.hint("select the same workload on both sides"));
+            return Err(
+                misuse.hint("name paths or levels to compare, with the same workload on both sides or none")
+            );
         }
         Ok(Self { results })
     }
