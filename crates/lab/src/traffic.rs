@@ -133,7 +133,7 @@ impl TrialRunner<'_> {
     }
 
     /// An end in a virtual machine is represented by the machine's monitor. If both ends share a host, its processes
-    /// count as the client's. Unused machines count as plumb's.
+    /// count as the client's. Processes of unused machines count as plumb's.
     pub(crate) fn ends(&self, path: &Path) -> Vec<Subject> {
         let is_vm = |host| self.lab_handle.lab.vm(host).is_some();
         let of = |host, [plain, vm]: [CpuConsumer; 2]| {

@@ -1,6 +1,5 @@
 //! Judges a result by the noise between the runs of its scenario.
 
-use findings::Phrase;
 use stats::{Estimate, multiple, verdict};
 
 use super::history::Learned;
@@ -24,11 +23,16 @@ pub(super) fn is_same(ratio: &Estimate, floor: f64, runs: &Learned) -> bool {
     ratio.interval.as_ref().is_some_and(within)
 }
 
-pub(super) fn left_open((low, high): (Phrase, Phrase), runs: &Learned) -> String {
-    format!(
-        "The ratio is {low} to {high}. `same` means that the difference is within the noise between the {} runs of \
-         this scenario, {}.",
+/// `ratio` is B relative to the reference. Returns `None` if the noise between runs covers the noise of the trials.
+pub(super) fn left_open(ratio: &Estimate, floor: f64, runs: &Learned) -> Option<String> {
+    let interval = ratio.interval.filter(|it| verdict::reach(it) > floor.ln_1p())?;
+    Some(format!(
+        "Based on the trials alone, B is {} to {} of {}. `same` means that the difference is within the noise between \
+         the {} runs of this scenario, {}.",
+        percent(interval.low),
+        percent(interval.high),
+        runs.reference(),
         runs.runs,
         percent(runs.relative)
-    )
+    ))
 }

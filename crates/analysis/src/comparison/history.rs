@@ -61,6 +61,13 @@ impl Learned {
         of_level().or_else(of_a)
     }
 
+    pub(super) fn reference(&self) -> &'static str {
+        match self.by {
+            Reference::Level(_) => "the level of these runs",
+            Reference::RunA(_) => "A",
+        }
+    }
+
     pub(super) fn p(&self, ratio: f64) -> f64 {
         match self.by {
             Reference::Level(next) => next.p(next.middle() * self.scale * ratio),

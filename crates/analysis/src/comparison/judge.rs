@@ -245,8 +245,8 @@ impl<'m> Look<'m> {
         }
         let floor = self.floor?;
         let most = interval.high.max(interval.low.recip()) - 1.0;
-        if let Some(learned) = self.learned {
-            return (most > floor).then(|| between_runs::left_open((low, high), &learned));
+        if let Some((trials, runs)) = self.trials.zip(self.learned) {
+            return between_runs::left_open(&trials.scaled(runs.scale).ratio, floor, &runs);
         }
         let bound = || {
             let bound = percent(ab::same_within(floor));
@@ -281,6 +281,13 @@ impl<'m> Look<'m> {
         })
     }
 
+    /// Returns the interval that judges B against the level of earlier runs, and the name of this level.
+    fn against_level(&self) -> Option<(Interval, &'static str)> {
+        let (trials, runs) = self.trials.zip(self.learned)?;
+        let change = ab::change(&trials.scaled(runs.scale).ratio, self.floor?)?;
+        Some((compare::named(change), runs.reference()))
+    }
+
     fn open(&self, comparison: &Comparison, p: Option<f64>) -> String {
         let (a, b) = (self.a.points.len(), self.b.points.len());
         let Some(interval) = comparison.ratio_interval else {
@@ -312,6 +319,8 @@ impl<'m> Look<'m> {
             );
         }
         let noise = percent(self.floor.unwrap_or(ALLOWANCE));
+        let (interval, reference) = self.against_level().unwrap_or((interval, "A"));
+        let (low, high) = (percent(interval.low), percent(interval.high));
         let apart = !(interval.low..=interval.high).contains(&1.0);
         match p.filter(|p| apart && *p > ab::MOST_P) {
             Some(p) => format!(
@@ -320,7 +329,9 @@ impl<'m> Look<'m> {
                 percent(p)
             ),
             None => {
-                format!("With {noise} noise, B is {low} to {high} of A; more trials would narrow this range.")
+                format!(
+                    "With {noise} noise, B is {low} to {high} of {reference}; more trials would narrow this range."
+                )
             }
         }
     }

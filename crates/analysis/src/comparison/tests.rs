@@ -510,7 +510,11 @@ fn same_states_its_bound_if_the_interval_is_wide() {
     let comparison = compare(&run(5, 31, noise, 1.0).record, &run(5, 32, noise, 1.0).record);
     let same = || comparison.results.iter().filter(|result| result.verdict == Verdict::Same);
     for result in same() {
-        let interval = result.comparison.and_then(|it| it.ratio_interval).expect("five trials each");
+        let comparison = result.comparison.expect("a ratio");
+        let interval = comparison.ratio_interval.expect("five trials each");
+        let noise = 1.0 + result.floor.expect("known noise");
+        assert!((interval.low..=interval.high).contains(&1.0), "{result:#?}");
+        assert!(interval.high >= comparison.ratio * noise, "the interval excludes the noise: {result:#?}");
         assert_eq!(
             result.reason.as_ref().is_some_and(|reason| reason.contains("established to be smaller than")),
             interval.high > 1.1 || interval.low < 1.0 / 1.1,

@@ -16,7 +16,7 @@ struct DominantStep<'a> {
     result: &'a ResultSummary,
     latency_breakdown: &'a LatencyBreakdown,
     step: &'a StepSummary,
-    /// Whether the share exceeds [`MUCH`] in enough trials.
+    /// Whether the interval of the share is above [`MUCH`].
     sure: bool,
 }
 

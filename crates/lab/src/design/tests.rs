@@ -177,7 +177,7 @@ fn run_changed(plan: &Plan, seed: u64, change: impl Fn(&mut Trial)) -> (Vec<Tria
     (trials, design.ends())
 }
 
-/// The full matrix has the same number of blocks as the run, so that long runs of a few results do not count as savings.
+/// The full matrix has the same number of blocks as the run. Long runs of a few results do not count as savings.
 #[test]
 fn finds_same_recommendation_with_half_the_trials() {
     const RUNS: u64 = 60;
@@ -290,7 +290,7 @@ fn ignores_skipped_result() {
     assert!(design.ends().iter().all(|end| end.result != gone));
 }
 
-/// Do not let a result without values delay the others.
+/// A result without values must not delay the others.
 #[test]
 fn ends_result_without_value_after_screening() {
     let plan = plan(9, &precisely(Objective::Max));

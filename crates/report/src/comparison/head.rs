@@ -11,9 +11,7 @@ pub(super) fn build(comparison: &RunComparison) -> Option<Section> {
     let same = comparison.results.iter().filter(|result| result.verdict == Verdict::Same);
     let bounds = range(same.filter_map(|result| result.same_within));
     lines.extend(
-        bounds.map(|bounds| {
-            ("Same".to_owned(), format!("means that any difference is at most {bounds}").into())
-        }),
+        bounds.map(|bounds| ("Same".to_owned(), format!("any difference is at most {bounds}").into())),
     );
     // Below a gate's verdict, the runs need a heading.
     let title = comparison.gate.as_ref().map(|_| "Runs".into());

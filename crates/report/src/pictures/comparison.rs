@@ -1,4 +1,4 @@
-//! Compares two runs. Each result has a row with the ratio, its interval and the usual difference between runs.
+//! Compares two runs. Each result has a row with the ratio and its interval, which includes the noise between runs.
 
 use findings::{ResultComparison, RunComparison, Verdict};
 
@@ -32,10 +32,7 @@ pub(crate) fn chart(comparison: &RunComparison, workload: &str) -> Option<Chart>
         metric.more_is_better().map_or("", |more| if more { "; more is better" } else { "; less is better" });
     let compared = results.iter().filter_map(|result| result.comparison);
     let bases = compared.filter(|it| it.ratio_interval.is_some()).map(|it| it.basis);
-    let has_bands = rows.iter().any(|row| row.band.is_some());
-    let keys = interval_key("ratio", bases)
-        .into_iter()
-        .chain(has_bands.then(|| Key::Band("noise between runs".to_owned())));
+    let keys = interval_key("ratio", bases).into_iter();
     Some(Chart {
         kind: KIND,
         title: format!("{workload}: {}, B/A", metric.name()),
@@ -65,7 +62,6 @@ fn row(result: &ResultComparison) -> Option<Row> {
         pieces: vec![Piece { from: 1.0, to: comparison.ratio, paint, is_unclear }],
         interval: ends(comparison.ratio_interval),
         middle: Some(comparison.ratio),
-        band: result.floor.map(|floor| (1.0 - floor, 1.0 + floor)),
         text: Text::plain(phrase).and(tone, format!(" {}", verdict_word(result.verdict))),
         ..Row::default()
     })

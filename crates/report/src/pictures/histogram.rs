@@ -23,7 +23,7 @@ pub(crate) fn charts(source: &Source<'_>, wanted: impl Fn(&ResultSummary) -> boo
 }
 
 fn chart(result: &ResultSummary, named: &TitledDistribution<'_>) -> Option<Chart> {
-    // No median: that of all trials' times may differ from the result's value, the median trial.
+    // No median, because the median over all trials may differ from the result's value.
     of_times(format!("{}: latency of {}", result.workload, named.0), Some(&result.id), named, &[0.99])
 }
 

@@ -194,4 +194,6 @@ fn reports_uncertainty_that_the_trials_leave() {
         "{reasons:#?}"
     );
     assert!(reasons.iter().all(|reason| !reason.contains("established to be smaller than")), "{reasons:#?}");
+    let quiet = super::super::comparison(&nth(8, QUIET, 1.0), &nth(30, QUIET, 1.0), &history(0..8, QUIET));
+    assert!(quiet.results.iter().all(|it| it.verdict == Verdict::Same && it.reason.is_none()), "{quiet:#?}");
 }
