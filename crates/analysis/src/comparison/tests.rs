@@ -524,18 +524,6 @@ fn same_states_its_bound_if_the_interval_is_wide() {
     assert!(same().any(|result| result.reason.is_some()), "{comparison:#?}");
 }
 
-#[test]
-fn three_trials_that_lost_five_percent_are_not_the_same() {
-    let noise = Noise { trial: 0.01, block: 0.0, run: 0.005 };
-    let same = |pair: &u64| {
-        let (a, b) = (run(3, 2 * pair, noise, 1.0), run(3, 2 * pair + 1, noise, 0.95));
-        let comparison = compare(&a.record, &b.record);
-        result(&comparison, "tunnel/bulk").verdict == Verdict::Same
-    };
-    let wrong = (0..60).filter(same).count();
-    assert!(wrong <= 1, "{wrong} of 60");
-}
-
 fn imported(measurement: Measurement) -> Fixture {
     let mut run = Fixture::new(1);
     run.path("a-to-b", &[]).imported("a-to-b", "tcp", &[], measurement);

@@ -1,4 +1,4 @@
-//! Tests the answer of a comparison.
+//! Tests the answer of a comparison and its verdicts.
 
 use super::*;
 
@@ -15,4 +15,16 @@ fn verdict_names_the_largest_change_of_each_direction() {
     assert_eq!((verdict.results.worse, verdict.results.better), (1, 2));
     let gate = gate(&comparison, 0.3);
     assert_eq!((gate.regressions.len(), gate.tolerated), (0, vec!["tunnel/bulk".to_owned()]));
+}
+
+#[test]
+fn three_trials_that_lost_five_percent_are_not_the_same() {
+    let noise = Noise { trial: 0.01, block: 0.0, run: 0.005 };
+    let same = |pair: &u64| {
+        let (a, b) = (run(3, 2 * pair, noise, 1.0), run(3, 2 * pair + 1, noise, 0.95));
+        let comparison = compare(&a.record, &b.record);
+        result(&comparison, "tunnel/bulk").verdict == Verdict::Same
+    };
+    let wrong = (0..60).filter(same).count();
+    assert!(wrong <= 1, "{wrong} of 60");
 }
