@@ -11,7 +11,7 @@ use crate::{
     ends::Server,
     printed::{Printed, words},
     sandbox,
-    stored_runs::{Csv, GOLDEN, SHORT, SILENT, SLOWED, raw, scale, with_record},
+    stored_runs::{Csv, SHORT, SILENT, SLOWED, golden, scale, with_record},
 };
 
 pub(crate) const CASES: &[Case] = &[
@@ -184,12 +184,6 @@ fn interval_of_an_imported_trial_is_marked_and_positive() {
             assert_eq!(page.contains("*: within one trial"), has_interval, "{format}: {page}");
         }
     }
-}
-
-fn golden(id: &str) -> Value {
-    let mut record: Value = serde_json::from_str(&raw(GOLDEN)).expect("JSON");
-    record["header"]["id"] = id.into();
-    record
 }
 
 const SIZES: &str = "[factors.message]\nvary = \"message\"\nvalues = [\"128KiB\", 512, \"4KiB\"]\n";

@@ -61,11 +61,16 @@ pub(crate) fn with_uneven_run() -> Sandbox {
     }))
 }
 
-/// The golden run with the bytes of each trial multiplied by a factor of its result, block and index. Leaves out trials
-/// without a factor.
-fn scaled(id: &str, mut factor: impl FnMut(&str, u64, u64) -> Option<f64>) -> Value {
+pub(crate) fn golden(id: &str) -> Value {
     let mut record: Value = serde_json::from_str(&raw(GOLDEN)).expect("JSON");
     record["header"]["id"] = id.into();
+    record
+}
+
+/// The golden run with the bytes of each trial multiplied by a factor for the result, block and index. Drops trials
+/// without a factor.
+fn scaled(id: &str, mut factor: impl FnMut(&str, u64, u64) -> Option<f64>) -> Value {
+    let mut record = golden(id);
     record["trials"].as_array_mut().expect("trials").retain_mut(|trial| {
         let number = |name: &str| trial[name].as_u64().expect("a number");
         let by = factor(trial["result"].as_str().expect("a result"), number("block"), number("index"));
@@ -77,8 +82,8 @@ fn scaled(id: &str, mut factor: impl FnMut(&str, u64, u64) -> Option<f64>) -> Va
 
 const SEEDS: std::ops::RangeInclusive<u32> = 1..=6;
 
-/// Runs with random values, block effects and scatter, with silent, slowed and missing trials, and with one result that
-/// ended early.
+/// Runs with random values, block effects and scatter, silent, slowed and missing trials, and an early end of one
+/// result.
 pub(crate) fn varied_runs() -> impl Iterator<Item = Sandbox> {
     SEEDS.map(|seed| with_record(&varied(seed)))
 }

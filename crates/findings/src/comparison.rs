@@ -84,7 +84,7 @@ pub struct ResultComparison {
     /// the noise estimated from other runs, or a tolerance if there are too few trials. `None` if A and B cannot be
     /// compared.
     pub floor: Option<f64>,
-    /// With the verdict `same`, any difference is at most this. `None` unless the trials alone decide the verdict.
+    /// With the verdict `same`, any difference is at most this. `None` if earlier runs or a tolerance decide the verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub same_within: Option<f64>,
     /// Noise estimated from other runs of the scenario. `None` if there are too few.

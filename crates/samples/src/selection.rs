@@ -15,7 +15,7 @@ impl Trial {
         self.warnings.iter().any(is_cause)
     }
 
-    /// Whether the observer saw nothing of the trial.
+    /// Whether the observer missed the whole trial.
     #[must_use]
     pub fn is_unwatched(&self) -> bool {
         self.observed.as_ref().is_some_and(|seen| seen.elapsed.0 == 0 && !seen.failed.is_empty())

@@ -63,7 +63,7 @@ impl Learned {
 
     pub(super) fn reference(&self) -> &'static str {
         match self.by {
-            Reference::Level(_) => "the level of these runs",
+            Reference::Level(_) => "the level of earlier runs",
             Reference::RunA(_) => "A",
         }
     }

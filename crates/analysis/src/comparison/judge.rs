@@ -281,8 +281,8 @@ impl<'m> Look<'m> {
         })
     }
 
-    /// Returns the interval that judges B against the level of earlier runs, and the name of this level.
-    fn against_level(&self) -> Option<(Interval, &'static str)> {
+    /// Returns the interval of B relative to its reference, with the noise between runs, and names the reference.
+    fn against_reference(&self) -> Option<(Interval, &'static str)> {
         let (trials, runs) = self.trials.zip(self.learned)?;
         let change = ab::change(&trials.scaled(runs.scale).ratio, self.floor?)?;
         Some((compare::named(change), runs.reference()))
@@ -319,7 +319,7 @@ impl<'m> Look<'m> {
             );
         }
         let noise = percent(self.floor.unwrap_or(ALLOWANCE));
-        let (interval, reference) = self.against_level().unwrap_or((interval, "A"));
+        let (interval, reference) = self.against_reference().unwrap_or((interval, "A"));
         let (low, high) = (percent(interval.low), percent(interval.high));
         let apart = !(interval.low..=interval.high).contains(&1.0);
         match p.filter(|p| apart && *p > ab::MOST_P) {

@@ -302,8 +302,7 @@ fn probed(plan: &Plan) -> String {
 
 fn print_design(plan: &Plan, forecast: &Forecast) -> io::Result<()> {
     let (design, screening) = (plan.design, minutes(forecast.screening.seconds()));
-    let blocks = plan.trials.iter().map(|trial| trial.block + 1).max().unwrap_or(0);
-    let times = match forecast.screening_blocks.min(blocks) {
+    let times = match forecast.screening_blocks {
         1 => "once".to_owned(),
         2 => "twice".to_owned(),
         blocks => format!("{blocks} times"),

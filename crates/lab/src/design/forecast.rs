@@ -32,7 +32,8 @@ pub fn forecast(plan: &Plan) -> Option<Forecast> {
     if !plan.design.is_adaptive() {
         return None;
     }
-    let screening_blocks = screening_blocks(plan);
+    let blocks = plan.trials.iter().map(|trial| trial.block + 1).max().unwrap_or(0);
+    let screening_blocks = screening_blocks(plan).min(blocks);
     let full = plan.duration_estimate();
     Some(Forecast {
         pass: blocks_take(plan, 1),

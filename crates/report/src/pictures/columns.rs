@@ -6,7 +6,6 @@ use workload::Metric;
 use crate::{
     backends::{csv_basis, csv_unit, csv_word},
     chart::{Field, Key},
-    phrases,
 };
 
 pub(super) const CELL: [&str; 10] =
@@ -40,13 +39,20 @@ pub(super) fn ends(interval: Option<Interval>) -> Option<(f64, f64)> {
     interval.map(|interval| (interval.low, interval.high))
 }
 
-/// Explains the intervals of `what`, e.g. "value", given the data that each is based on.
-pub(super) fn interval_key(what: &str, bases: impl IntoIterator<Item = Basis>) -> Option<Key> {
+/// Precedes the explanation of the mark in [`interval_key`], in pictures with marked values.
+pub(super) const MARK: &str = "*: ";
+
+/// Explains the intervals of `quantity`, e.g. "value", given the data that each is based on.
+pub(super) fn interval_key(
+    quantity: &str,
+    mark: &str,
+    bases: impl IntoIterator<Item = Basis>,
+) -> Option<Key> {
     let mut bases = bases.into_iter().peekable();
     bases.peek()?;
     let within = bases.any(|basis| basis == Basis::Intervals);
-    let mark = if within { format!(" ({}: within one trial)", phrases::WITHIN) } else { String::new() };
-    Some(Key::Interval(format!("{what} and interval{mark}")))
+    let basis = if within { format!(" ({mark}within one trial)") } else { String::new() };
+    Some(Key::Interval(format!("{quantity} and interval{basis}")))
 }
 
 /// The data that each interval is based on. Skips results without an interval.

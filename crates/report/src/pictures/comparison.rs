@@ -2,7 +2,7 @@
 
 use findings::{ResultComparison, RunComparison, Verdict};
 
-use super::columns::{ends, interval_key, number};
+use super::columns::{MARK, ends, interval_key, number};
 use crate::{
     backends::{csv_basis, csv_unit, csv_verdict as verdict_word, csv_word},
     chart::*,
@@ -32,7 +32,7 @@ pub(crate) fn chart(comparison: &RunComparison, workload: &str) -> Option<Chart>
         metric.more_is_better().map_or("", |more| if more { "; more is better" } else { "; less is better" });
     let compared = results.iter().filter_map(|result| result.comparison);
     let bases = compared.filter(|it| it.ratio_interval.is_some()).map(|it| it.basis);
-    let keys = interval_key("ratio", bases).into_iter();
+    let keys = interval_key("ratio", MARK, bases);
     Some(Chart {
         kind: KIND,
         title: format!("{workload}: {}, B/A", metric.name()),
@@ -40,7 +40,7 @@ pub(crate) fn chart(comparison: &RunComparison, workload: &str) -> Option<Chart>
         drawing: Drawing::Rows(Rows {
             axis: Axis { title: format!("B/A, {}{better}", metric.name()), scale, ticks: Ticks::Percent },
             rows,
-            keys: keys.collect(),
+            keys: keys.into_iter().collect(),
             reference: Some(1.0),
         }),
         data: data(&results),

@@ -2,7 +2,7 @@
 
 use findings::{CostBreakdown, CostStep, Difference, Findings};
 
-use super::columns::{CELL, bases, ends, interval_key, is_worse, number, of_result, values};
+use super::columns::{CELL, MARK, bases, ends, interval_key, is_worse, number, of_result, values};
 use crate::{
     chart::*,
     labels,
@@ -125,7 +125,7 @@ fn keys(findings: &Findings, breakdown: &CostBreakdown, rows: &[Row]) -> Vec<Key
     let has_dots = rows.iter().any(|row| !row.points.is_empty());
     let surfaces = surfaces.into_iter().filter_map(|(is_there, key)| is_there.then_some(key));
     surfaces
-        .chain(interval_key("value", bases(results)))
+        .chain(interval_key("value", MARK, bases(results)))
         .chain(has_dots.then(|| Key::Dot("a trial".to_owned())))
         .collect()
 }

@@ -2,7 +2,7 @@
 
 use findings::{Findings, ResultSummary};
 
-use super::columns::{CELL, bases, ends, interval_key, of_result, values};
+use super::columns::{CELL, MARK, bases, ends, interval_key, of_result, values};
 use crate::{chart::*, labels, page::*, phrases, sections::Source};
 
 pub(super) const KIND: &str = "results";
@@ -29,7 +29,7 @@ pub(crate) fn chart(findings: &Findings, workload: &str) -> Option<Chart> {
     let mut phrase = rows.iter().map(|row| format!("{}: {}", row.label, row.text.characters()));
     let has_dots = rows.iter().any(|row| !row.points.is_empty());
     let keys = [
-        interval_key("value", bases(results.iter().copied())),
+        interval_key("value", MARK, bases(results.iter().copied())),
         has_dots.then(|| Key::Dot("a trial".to_owned())),
     ];
     Some(Chart {

@@ -169,7 +169,7 @@ fn value_plot(
         marks: at(&knee.level).filter(|_| !is_last).map(mark).into_iter().collect(),
         stretches: Vec::new(),
         spots: spot.into_iter().collect(),
-        keys: named.chain(interval_key("value", bases(shown))).collect(),
+        keys: named.chain(interval_key("value", "", bases(shown))).collect(),
         lines,
     }
 }
